@@ -1,0 +1,95 @@
+/**
+ * The audit log: every write by whichever surface, in the unit of the write itself; refusals too. A job seals the
+ * entries of each account into a hash chain, so that a later change of any of them shows.
+ *
+ * @module
+ */
+
+import { type Database, newUlid, prepared } from "../db/mod.ts";
+import { sha256 } from "../secrets/mod.ts";
+import type { Actor } from "../plugin/types.ts";
+import { inner, type TSchema } from "../plugin/schema.ts";
+import { auditTables } from "./tables.ts";
+
+export { auditPlugin } from "./plugin.ts";
+export { verifyChain } from "./chain.ts";
+
+/** By which door a call came in. */
+export type Surface = "rest" | "mcp" | "cli" | "dashboard" | "system";
+
+/** What an entry tells. */
+export interface AuditEntry {
+  readonly account_id: string;
+  readonly at: string;
+  readonly actor: Actor;
+  readonly surface: Surface;
+  readonly operation: string;
+  readonly request_id: string;
+  /** Redacted already. */
+  readonly input: string;
+  /** `ok`, or the code of the problem. */
+  readonly outcome: string;
+}
+
+const insert = prepared<{
+  id: string;
+  account_id: string;
+  at: string;
+  actor_kind: string;
+  credential_id: string | null;
+  user_id: string | null;
+  actor_label: string;
+  surface: string;
+  operation: string;
+  request_id: string;
+  input: string;
+  input_digest: string;
+  outcome: string;
+}>()((db, row) =>
+  auditTables(db).insertInto("audit_entries").values({
+    id: row.id,
+    account_id: row.account_id,
+    at: row.at,
+    actor_kind: row.actor_kind,
+    credential_id: row.credential_id,
+    user_id: row.user_id,
+    actor_label: row.actor_label,
+    surface: row.surface,
+    operation: row.operation,
+    request_id: row.request_id,
+    input: row.input,
+    input_digest: row.input_digest,
+    outcome: row.outcome,
+  }),
+);
+
+/** Writes an entry into the unit at hand. */
+export async function audit(db: Database, { actor, ...entry }: AuditEntry): Promise<void> {
+  await insert(db, {
+    ...entry,
+    id: newUlid(),
+    actor_kind: actor.kind,
+    credential_id: actor.credential_id,
+    user_id: actor.user_id,
+    actor_label: actor.label,
+    input_digest: sha256(entry.input),
+  });
+}
+
+const mostInput = 8 * 1024;
+
+/** An input as the log may keep it: without secrets and personal data, and not without bound. */
+export function redact(input: unknown, schema: TSchema): string {
+  const text = JSON.stringify(blank(input, schema)) ?? "null";
+  return text.length <= mostInput ? text : JSON.stringify({ omitted: `${text.length} characters` });
+}
+
+function blank(value: unknown, schema: TSchema | undefined): unknown {
+  const bare = schema === undefined ? undefined : inner(schema);
+  if (bare?.["x-secret"] === true && value !== null) return "[secret]";
+  if (bare?.["x-personal"] === true && value !== null) return "[personal]";
+  if (Array.isArray(value)) return value.map((each) => blank(each, bare?.items as TSchema | undefined));
+  if (typeof value !== "object" || value === null) return value;
+  const properties = (bare?.properties ?? {}) as Record<string, TSchema>;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, blank(each, properties[key])]));
+}

@@ -1,0 +1,107 @@
+/**
+ * The database: one writer with group commit, readers on snapshots, numbered migrations, the clock and ids.
+ *
+ * `open` gives a `Store`; nothing else in the server knows which database lies behind it.
+ *
+ * @module
+ */
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import type { KyselyPlugin } from "kysely";
+
+import { type Database, handleMaker } from "./handle.ts";
+import { migrate, type MigrationName, type MigrationSet, pendingMigrations } from "./migrate.ts";
+import { createReader } from "./reader.ts";
+import { newUlid } from "./ids.ts";
+import { ownDatabase } from "./owner.ts";
+import { openReader, openWriter, type SqliteConnection, sqliteDialect } from "./sqlite.ts";
+import { createWriter } from "./writer.ts";
+
+export { type Access, mustPermit, permits, wholeAccount } from "./access.ts";
+export { type Clock, fakeClock, type FakeClock, systemClock } from "./clock.ts";
+export { acrossAccounts, type Database, tables } from "./handle.ts";
+export { newId, newUlid } from "./ids.ts";
+export type { MigrationName, Migrations, MigrationSet } from "./migrate.ts";
+export { type Page, type PageInput, pageInput, pageOf, paginate } from "./page.ts";
+export { prepared } from "./prepared.ts";
+export { type Codec, codec, eachColumn, fromMinor, type Row, toMinor } from "./row.ts";
+export { ownDatabase } from "./owner.ts";
+export { addDays, dateIn, instantIn, instantOf, msOf, nightsBetween } from "./time.ts";
+export { isBusy } from "./writer.ts";
+
+/** An open database. */
+export interface Store {
+  /** Runs `work` in a unit; answers after its commit. */
+  write<T>(work: (db: Database) => Promise<T>): Promise<T>;
+  /** Runs `work` on a snapshot that cannot be written. */
+  read<T>(work: (db: Database) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+  readonly stats: { readonly commits: number; readonly units: number };
+}
+
+/** How to open one. */
+export interface StoreOptions {
+  readonly dataDir: string;
+  readonly migrations: readonly MigrationSet[];
+  /** Kysely plugins: the guard of the tests. */
+  readonly plugins?: readonly KyselyPlugin[];
+}
+
+const readers = 4;
+
+/** The database file in its directory. */
+export const databaseFile = (dataDir: string): string => join(dataDir, "innkeep.db");
+
+/** Opens the database, migrates it, and lends it out. */
+export function open({ dataDir, migrations, plugins = [] }: StoreOptions): Store {
+  migrateFile(dataDir, migrations);
+  const file = databaseFile(dataDir);
+  const handle = handleMaker(sqliteDialect, plugins);
+  const writer = createWriter(openWriter(file), handle);
+  const reader = createReader(
+    Array.from({ length: readers }, () => openReader(file)),
+    handle,
+  );
+  return {
+    write: writer.write,
+    read: reader.read,
+    stats: writer.stats,
+    async close() {
+      await writer.close();
+      reader.close();
+    },
+  };
+}
+
+/**
+ * Brings the file up to date and names what ran. Data that is there already is first copied to `backups/`. Refused
+ * while a server of another version holds the file.
+ */
+export function migrateFile(dataDir: string, migrations: readonly MigrationSet[]): MigrationName[] {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const connection = openWriter(databaseFile(dataDir));
+  try {
+    const pending = pendingMigrations(connection, migrations);
+    if (pending.length === 0) return [];
+    const release = ownDatabase(dataDir);
+    try {
+      backUpBefore(dataDir, connection, pending);
+      return migrate(connection, migrations);
+    } finally {
+      release();
+    }
+  } finally {
+    connection.database.close();
+  }
+}
+
+function backUpBefore(dataDir: string, connection: SqliteConnection, pending: readonly MigrationName[]): void {
+  const { count } = connection.statement("select count(*) as count from core_migrations").get() as { count: number };
+  if (count === 0) return;
+  const folder = join(dataDir, "backups");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, `before-${pending.map(({ plugin, name }) => `${plugin}-${name}`)[0]}-${newUlid()}.db`);
+  connection.statement("vacuum into ?").run(file);
+}

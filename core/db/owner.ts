@@ -1,0 +1,26 @@
+/**
+ * Who owns the data directory. One process serves it; short commands may work beside it, a second server may not.
+ *
+ * @module
+ */
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import Sqlite from "better-sqlite3";
+
+/**
+ * Takes the directory for this process; answers how to give it back. Throws where another process has it. The lock is
+ * SQLite's own on an empty file beside the data: the system drops it when the process ends, however it ends.
+ */
+export function ownDatabase(dataDir: string): () => void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const lock = new Sqlite(join(dataDir, "owner.lock"), { timeout: 0 });
+  try {
+    lock.exec("begin exclusive");
+  } catch {
+    lock.close();
+    throw new Error(`Another Innkeep server is using "${dataDir}": stop it first, or choose another directory`);
+  }
+  return () => lock.close();
+}

@@ -1,0 +1,108 @@
+/**
+ * API keys: made, found by digest, and noted when used.
+ *
+ * @module
+ */
+
+import { alphabet, generateRandomString } from "oslo/crypto";
+
+import type { Plan } from "../call/plans.ts";
+import { acrossAccounts, type Clock, type Database, newId, prepared, type Store } from "../db/mod.ts";
+import { sha256 } from "../secrets/mod.ts";
+import { type ApiKeyRow, identityTables } from "./tables.ts";
+
+/** What every key begins with, so that people and scanners of leaked secrets know it. */
+export const keyPrefix = "ik_live_";
+
+const keyLength = 43;
+const shown = keyPrefix.length + 6;
+
+/** A new key: 43 letters and digits, about 256 bits. */
+export const newKey = (): string => keyPrefix + generateRandomString(keyLength, alphabet("a-z", "A-Z", "0-9"));
+
+/** What a new key is to be. */
+export interface NewKey {
+  readonly account_id: string;
+  readonly label: string;
+  readonly scopes: readonly string[];
+  readonly listing_ids: readonly string[] | null;
+  readonly tier: string;
+  readonly expires_at: string | null;
+  /** Who made it: a credential, a person, or the command line. */
+  readonly created_by: string;
+}
+
+/** Stores a key and answers it, this once. */
+export async function insertKey(db: Database, wanted: NewKey, now: string): Promise<{ row: ApiKeyRow; key: string }> {
+  const key = newKey();
+  const row: ApiKeyRow = {
+    id: newId(),
+    account_id: wanted.account_id,
+    label: wanted.label,
+    prefix: key.slice(0, shown),
+    hash: sha256(key),
+    scopes: JSON.stringify(wanted.scopes),
+    listing_ids: wanted.listing_ids === null ? null : JSON.stringify(wanted.listing_ids),
+    tier: wanted.tier,
+    created_by: wanted.created_by,
+    created_at: now,
+    updated_at: now,
+    expires_at: wanted.expires_at,
+    revoked_at: null,
+    last_used_at: null,
+    version: 1,
+  };
+  await identityTables(db).insertInto("identity_api_keys").values(row).execute();
+  return { row, key };
+}
+
+/** A key as authentication needs it. */
+export type FoundKey = Pick<
+  ApiKeyRow,
+  "id" | "account_id" | "label" | "scopes" | "listing_ids" | "tier" | "expires_at" | "revoked_at"
+> & { readonly plan: Plan };
+
+const byHash = prepared<{ hash: string }>()((db, { hash }) =>
+  identityTables(acrossAccounts(db))
+    .selectFrom("identity_api_keys as k")
+    .innerJoin("identity_accounts as a", "a.id", "k.account_id")
+    .select([
+      "k.id", "k.account_id", "k.label", "k.scopes", "k.listing_ids", "k.tier", "k.expires_at", "k.revoked_at",
+      "a.plan",
+    ])
+    .where("k.hash", "=", hash),
+);
+
+/** The key that was given, by its digest; nothing where there is none. */
+export async function findKey(db: Database, key: string): Promise<FoundKey | undefined> {
+  const [row] = await byHash(db, { hash: sha256(key) });
+  return row;
+}
+
+/** Notes when keys were last used, and writes it down now and then, many at once. */
+export interface LastUsed {
+  note(key_id: string): void;
+  flush(): Promise<void>;
+}
+
+/** Makes the notebook. */
+export function createLastUsed(store: Store, clock: Clock): LastUsed {
+  const noted = new Map<string, string>();
+  return {
+    note: (key_id) => void noted.set(key_id, clock.now()),
+    async flush() {
+      if (noted.size === 0) return;
+      const uses = [...noted];
+      noted.clear();
+      await store.write(async (db) => {
+        for (const [id, last_used_at] of uses) {
+          await identityTables(acrossAccounts(db))
+            .updateTable("identity_api_keys")
+            .set({ last_used_at })
+            .where("id", "=", id)
+            .execute();
+        }
+      });
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/**
+ * The one door of core: all that a plugin may import.
+ *
+ * @module
+ */
+
+export {
+  type Access,
+  acrossAccounts,
+  addDays,
+  codec,
+  type Database,
+  dateIn,
+  eachColumn,
+  fromMinor,
+  instantIn,
+  instantOf,
+  type Migrations,
+  msOf,
+  mustPermit,
+  newId,
+  nightsBetween,
+  type Page,
+  type PageInput,
+  pageInput,
+  pageOf,
+  paginate,
+  permits,
+  prepared,
+  type Row,
+  tables,
+  toMinor,
+} from "./db/mod.ts";
+export { covers } from "./identity/scopes.ts";
+export {
+  deleteSubscription,
+  findSubscription,
+  insertSubscription,
+  listSubscriptions,
+  newSecret,
+  sealSecret,
+  type SubscriptionRow,
+  subscriptionsMadeBy,
+  updateSubscription,
+} from "./outbox/mod.ts";
+export {
+  defineEvent,
+  defineGuard,
+  defineJob,
+  defineOperation,
+  definePlugin,
+  defineReaction,
+  defineRoute,
+  defineTool,
+} from "./plugin/define.ts";
+export { invalid, notFound, Problem } from "./plugin/problem.ts";
+export { sample } from "./plugin/sample.ts";
+export {
+  choice,
+  currency,
+  date,
+  instant,
+  localTime,
+  money,
+  nullable,
+  ref,
+  secret,
+  type Static,
+  t,
+  text,
+  timezone,
+} from "./plugin/schema.ts";
+export type { Context, EventType, Plugin, Services } from "./plugin/types.ts";
+export { sql } from "kysely";

@@ -1,0 +1,166 @@
+/**
+ * The deliverer: claims what is due whenever a slot is free, sends it signed, and settles it. It holds nothing in
+ * memory that is not in the database: ended at any moment, it goes on where it was.
+ *
+ * @module
+ */
+
+import PQueue from "p-queue";
+
+import type { Clock, Store } from "../db/mod.ts";
+import { instantOf } from "../db/mod.ts";
+import type { Egress, EgressAnswer } from "../egress/mod.ts";
+import type { Log } from "../log.ts";
+import { createLoop } from "../loop.ts";
+import { hmacSha256, type Secrets } from "../secrets/mod.ts";
+import { claim, type Claimed, dueLanes, nextDue, reclaimAll, release, settle, type Settlement } from "./queue.ts";
+import { retryAfterSeconds, retryDelay, verdict } from "./schedule.ts";
+import { secretContext } from "./subscriptions.ts";
+
+/** What it needs. */
+export interface DelivererOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly egress: Egress;
+  readonly log: Log;
+  readonly retrySeconds: readonly number[];
+}
+
+/** Sends what is due. */
+export interface Deliverer {
+  start(): Promise<void>;
+  /** Something may be due: a hint that saves the wait for the next look. */
+  wake(): void;
+  /** Claims nothing more, gives the attempts at hand a moment, and gives the rest back. */
+  stop(): Promise<void>;
+  /** Waits until nothing is due and nothing under way. For tests. */
+  settled(): Promise<void>;
+}
+
+/** Sent at once, over all receivers, */
+const slots = 128;
+/** and to one of them. */
+const slotsPerLane = 8;
+/** A receiver has so long to answer (interface §6.3). */
+const deadline = 10_000;
+/** Other processes may queue something too: so often it is looked at anyway. */
+const poll = 1000;
+const grace = 12_000;
+
+/** Makes the deliverer. */
+export function createDeliverer(options: DelivererOptions): Deliverer {
+  const { store, clock, egress, log } = options;
+  const pool = new PQueue({ concurrency: slots });
+  const lanes = new Map<string, number>();
+  const shutdown = new AbortController();
+
+  const look = async (): Promise<number> => {
+    let left = slots - pool.pending - pool.size;
+    const due = left > 0 ? await store.read((db) => dueLanes(db, clock.ms())) : [];
+    for (const { subscription_id } of due) {
+      const room = Math.min(left, slotsPerLane - (lanes.get(subscription_id) ?? 0));
+      if (room <= 0) continue;
+      const claimed = await store.write((db) => claim(db, subscription_id, room, clock.ms()));
+      left -= claimed.length;
+      for (const one of claimed) send(one);
+    }
+    const next = await store.read(nextDue);
+    if (next === undefined) return poll;
+    // What is due but has no slot is looked at when one falls free, so there is no hurry.
+    const wait = next - clock.ms();
+    return wait > 0 ? Math.min(poll, wait) : poll;
+  };
+  const loop = createLoop(look, (error) => log.error({ err: error }, "The outbox could not be worked off"));
+
+  const send = (claimed: Claimed): void => {
+    const { subscription_id } = claimed;
+    lanes.set(subscription_id, (lanes.get(subscription_id) ?? 0) + 1);
+    void pool.add(async () => {
+      try {
+        await attempt(claimed);
+      } catch (error) {
+        log.error({ err: error, delivery: claimed.id }, "A delivery could not be settled");
+      } finally {
+        const busy = (lanes.get(subscription_id) ?? 1) - 1;
+        if (busy === 0) lanes.delete(subscription_id);
+        else lanes.set(subscription_id, busy);
+        loop.wake();
+      }
+    });
+  };
+
+  const attempt = async (claimed: Claimed): Promise<void> => {
+    const started = clock.ms();
+    const secret = options.secrets.decrypt(claimed.secret_box, secretContext(claimed.subscription_id));
+    const answer = await egress.request({
+      method: "POST",
+      url: claimed.url,
+      body: claimed.body,
+      deadline_ms: deadline,
+      signal: shutdown.signal,
+      headers: {
+        "content-type": "application/json",
+        "user-agent": "Service-Webhook/1.0",
+        "x-webhook-event": claimed.event,
+        "x-webhook-delivery": claimed.id,
+        "x-webhook-attempt": String(claimed.attempt),
+        "x-webhook-signature": `sha256=${hmacSha256(secret, claimed.body)}`,
+      },
+    });
+    if (answer.kind === "failure" && answer.reason === "aborted") {
+      await store.write((db) => release(db, claimed));
+      return;
+    }
+    const settlement = judge(claimed, answer, started);
+    const held = await store.write((db) => settle(db, claimed, settlement));
+    if (!held) log.warn({ delivery: claimed.id }, "A delivery was settled by somebody else: this result is dropped");
+  };
+
+  const judge = (claimed: Claimed, answer: EgressAnswer, started: number): Settlement => {
+    const now_ms = clock.ms();
+    const status = answer.kind === "answer" ? answer.status : null;
+    const outcome = verdict(status);
+    const retryAfter = answer.kind === "answer" ? retryAfterSeconds(answer.headers["retry-after"], now_ms) : null;
+    const delay =
+      outcome === "failed" ? retryDelay(claimed.id, claimed.attempt, options.retrySeconds, retryAfter) : undefined;
+    const final = outcome === "ok" ? "delivered" : outcome === "rejected" ? "rejected" : "exhausted";
+    return {
+      state: delay === undefined ? final : "pending",
+      due_ms: now_ms + Math.round(delay ?? 0),
+      now_ms,
+      attempt: {
+        started_at: instantOf(started),
+        duration_ms: Math.round(answer.duration_ms),
+        outcome,
+        status,
+        error: answer.kind === "failure" ? answer.message : null,
+        address: answer.address,
+        response: answer.kind === "answer" ? new TextDecoder().decode(answer.body) : null,
+      },
+    };
+  };
+
+  return {
+    wake: loop.wake,
+    async start() {
+      await store.write(reclaimAll);
+      loop.start();
+    },
+    async stop() {
+      await loop.stop();
+      const late = setTimeout(() => shutdown.abort(), grace);
+      await pool.onIdle();
+      clearTimeout(late);
+    },
+    async settled() {
+      for (;;) {
+        await loop.idle();
+        await pool.onIdle();
+        const due = await store.read((db) => dueLanes(db, clock.ms()));
+        if (due.length === 0 && pool.pending === 0) return;
+        loop.wake();
+      }
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/**
+ * Listings: the homes that are let, and what guests, prices and calendars need to know of them.
+ *
+ * @module
+ */
+
+import { definePlugin } from "#core";
+
+import * as events from "./events.ts";
+import { migrations } from "./migrations.ts";
+import * as operations from "./operations.ts";
+
+export { Listing } from "./schema.ts";
+export { find, titles } from "./store.ts";
+export { events, operations };
+
+export default definePlugin({
+  name: "listings",
+  summary: "The homes that are let.",
+  operations,
+  events,
+  migrations,
+  records: { listing: operations.create },
+});

@@ -1,0 +1,138 @@
+/**
+ * The only file with SQL of the listings.
+ *
+ * @module
+ */
+
+import {
+  type Access,
+  codec,
+  type Database,
+  eachColumn,
+  mustPermit,
+  notFound,
+  type Page,
+  paginate,
+  prepared,
+  Problem,
+  type Row,
+  tables,
+} from "#core";
+
+import { Listing } from "./schema.ts";
+
+const listing = codec(Listing);
+
+const open = (db: Database) => tables<{ listings: Row<Listing> }>(db);
+
+const byId = prepared<{ account_id: string; id: string }>()((db, { account_id, id }) =>
+  open(db).selectFrom("listings").selectAll().where("account_id", "=", account_id).where("id", "=", id),
+);
+
+/** A listing of the account. Throws where there is none, or where it may not be touched. */
+export async function find(access: Access, db: Database, id: string): Promise<Listing> {
+  const [row] = await byId(db, { account_id: access.account_id, id });
+  if (row === undefined) throw notFound("listing", id);
+  mustPermit(access, id);
+  return listing.decode(row);
+}
+
+/** The titles of some listings, by their ids. */
+export async function titles(
+  { account_id }: Access,
+  db: Database,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await open(db)
+    .selectFrom("listings")
+    .select(["id", "title"])
+    .where("account_id", "=", account_id)
+    .where("id", "in", ids)
+    .execute();
+  return new Map(rows.map(({ id, title }) => [id, title]));
+}
+
+/** What a list may be narrowed by. */
+export interface ListFilter {
+  readonly limit: number;
+  readonly cursor?: string;
+  readonly sort: string;
+  readonly status?: readonly Listing["status"][];
+  readonly q?: string;
+  readonly tag?: string;
+  readonly external_id?: string;
+  readonly updated_since?: string;
+  readonly created_since?: string;
+}
+
+/** A page of the account's listings. */
+export async function list(access: Access, db: Database, filter: ListFilter): Promise<Page<Listing>> {
+  let query = open(db).selectFrom("listings").selectAll().where("account_id", "=", access.account_id);
+  if (access.listing_ids !== "all") query = query.where("id", "in", [...access.listing_ids]);
+  if (filter.status !== undefined) query = query.where("status", "in", filter.status);
+  if (filter.q !== undefined) {
+    const like = `%${filter.q.replaceAll(/[\\%_]/g, "\\$&")}%`;
+    query = query.where(({ eb, or, val }) =>
+      or(
+        (["title", "internal_name"] as const).map((column) =>
+          eb(eb.fn<string>("lower", [column]), "like", eb.fn<string>("lower", [val(like)])),
+        ),
+      ),
+    );
+  }
+  if (filter.tag !== undefined) query = query.where("tags", "like", `%${JSON.stringify(filter.tag)}%`);
+  if (filter.external_id !== undefined) query = query.where("external_id", "=", filter.external_id);
+  if (filter.updated_since !== undefined) query = query.where("updated_at", ">=", filter.updated_since);
+  if (filter.created_since !== undefined) query = query.where("created_at", ">=", filter.created_since);
+  const { data, page } = await paginate(query, filter);
+  return { data: data.map((row) => listing.decode(row)), page };
+}
+
+const store = prepared<Row<Listing>>()((db, row) =>
+  open(db).insertInto("listings").values(eachColumn(Listing, row)),
+);
+
+/** Stores a new listing, and answers it as it is read from now on. */
+export async function insert(access: Access, db: Database, record: Listing): Promise<Listing> {
+  await mustBeFree(access, db, record.external_id, record.id);
+  const row = listing.encode(record);
+  await store(db, row);
+  return listing.decode(row);
+}
+
+/** Stores what has changed of a listing. */
+export async function update(
+  access: Access,
+  db: Database,
+  { id, currency }: Listing,
+  change: Partial<Listing>,
+): Promise<void> {
+  if (change.external_id !== undefined) await mustBeFree(access, db, change.external_id, id);
+  await open(db)
+    .updateTable("listings")
+    .set(listing.encode(change, currency))
+    .where("account_id", "=", access.account_id)
+    .where("id", "=", id)
+    .execute();
+}
+
+async function mustBeFree(
+  { account_id }: Access,
+  db: Database,
+  external_id: string | null,
+  own: string,
+): Promise<void> {
+  if (external_id === null) return;
+  const other = await open(db)
+    .selectFrom("listings")
+    .select("id")
+    .where("account_id", "=", account_id)
+    .where("external_id", "=", external_id)
+    .where("id", "!=", own)
+    .executeTakeFirst();
+  if (other === undefined) return;
+  throw new Problem("duplicate", `The external_id "${external_id}" belongs to listing "${other.id}" already`, {
+    extra: { resource: "listing", id: other.id },
+  });
+}

@@ -1,0 +1,87 @@
+/**
+ * Making a reservation.
+ *
+ * @module
+ */
+
+import { type Context, defineOperation, invalid, newId, Problem } from "#core";
+import { occupy } from "#plugins/calendar";
+import { find as findGuest, findByEmail, insert as insertGuest } from "#plugins/guests";
+import { find as findListing } from "#plugins/listings";
+
+import { holder, nightsHeld, open } from "./change.ts";
+import { newCode } from "./code.ts";
+import { created } from "./events.ts";
+import { amountsOf } from "./money.ts";
+import { holdsNights, NewReservation, Reservation, type StoredReservation } from "./schema.ts";
+import { nightsOf, stageOf, timesOf } from "./stay.ts";
+import * as store from "./store.ts";
+
+async function guestOf({ id, ...input }: NewReservation["guest"], context: Context) {
+  const { access, db } = context;
+  if (id !== undefined) return await findGuest(access, db, id);
+  const { full_name, email = null, phone = null, locale = null } = input;
+  if (full_name === undefined) {
+    throw invalid("guest.full_name", "required", '"guest.full_name" is required, unless "guest.id" names a known guest');
+  }
+  const known = email === null ? undefined : await findByEmail(access, db, email);
+  return known ?? (await insertGuest(context, { full_name, email, phone, locale }));
+}
+
+export const create = defineOperation({
+  name: "reservations.create",
+  summary: "Make a reservation.",
+  description:
+    "A status that holds nights takes them, or is refused with the conflicts. Without amounts the nights cost the " +
+    "listing's base price. The event is not sent back to subscriptions of the credential that made the reservation.",
+  route: "POST /reservations",
+  scope: "reservations:write",
+  status: 201,
+  input: NewReservation,
+  output: Reservation,
+  emits: [created],
+  problems: ["not_found", "listing_not_permitted", "dates_unavailable", "duplicate", "invalid_transition"],
+  tool: { name: "create_reservation", title: "Make a reservation", toolset: "core", open_world: true },
+  async handler(input, context) {
+    const { db, access, actor, now, emit } = context;
+    const nights = nightsOf(input);
+    const listing = await findListing(access, db, input.listing_id);
+    if (listing.status === "archived") {
+      throw new Problem("invalid_transition", `Listing "${listing.id}" is archived: it takes no reservations`);
+    }
+    const guest = await guestOf(input.guest, context);
+    const { guest: _guest, ...fields } = input;
+    const wanted: StoredReservation = {
+      id: newId(),
+      account_id: access.account_id,
+      confirmation_code: newCode(),
+      guest_id: guest.id,
+      ...fields,
+      nights,
+      ...timesOf(input, listing),
+      ...amountsOf(input, listing, nights),
+      num_guests: input.adults + input.children,
+      currency: listing.currency,
+      status_history: [{ status: input.status, changed_at: now, actor: actor.label }],
+      booked_at: now,
+      confirmed_at: input.status === "confirmed" ? now : null,
+      cancelled_at: null,
+      cancelled_by: null,
+      cancellation_reason: null,
+      created_at: now,
+      updated_at: now,
+      version: 1,
+    };
+    if (holdsNights(wanted.status)) await occupy(context, nightsHeld(wanted), holder(wanted));
+    const record = await store.insert(access, db, wanted);
+    const { id, full_name, email, phone, locale } = guest;
+    const shown: Reservation = {
+      ...record,
+      listing_title: listing.title,
+      guest: { id, full_name, email, phone, locale },
+      stage: stageOf(record, now),
+    };
+    emit(created, open(shown));
+    return shown;
+  },
+});

@@ -1,0 +1,36 @@
+/**
+ * What a stay costs, where the caller does not say.
+ *
+ * @module
+ */
+
+import { fromMinor, toMinor } from "#core";
+import type { Listing } from "#plugins/listings";
+
+import type { NewReservation } from "./schema.ts";
+
+const parts = ["accommodation_total", "cleaning_fee", "fees_total", "taxes_total"] as const;
+
+/** The amounts of a new reservation. Without any the nights cost the listing's base price. */
+export function amountsOf(input: NewReservation, { currency, base_price, cleaning_fee }: Listing, nights: number) {
+  const given = {
+    accommodation_total: input.accommodation_total,
+    cleaning_fee: input.cleaning_fee,
+    fees_total: input.fees_total,
+    taxes_total: input.taxes_total,
+    discounts_total: input.discounts_total,
+    total_price: input.total_price,
+    channel_commission: input.channel_commission,
+    host_payout: input.host_payout,
+  };
+  if (given.total_price !== null) return given;
+  if (given.accommodation_total === null) {
+    if (base_price === null || input.kind === "owner_stay") return given;
+    given.accommodation_total = fromMinor(toMinor(base_price, currency) * nights, currency);
+    given.cleaning_fee ??= cleaning_fee;
+  }
+  const minor = (amount: string | null, field: string): number => (amount === null ? 0 : toMinor(amount, currency, field));
+  const sum = parts.reduce((total, part) => total + minor(given[part], part), 0);
+  given.total_price = fromMinor(sum - minor(given.discounts_total, "discounts_total"), currency);
+  return given;
+}
