@@ -69,8 +69,8 @@ function install() {
 
 install();
 
-const [command, ...args] = process.argv.slice(2);
-const child = spawn(installed, ["--no-orphans", command, ...args], { cwd: root, stdio: "inherit" });
+const args = ["--no-orphans", ...process.argv.slice(2)];
+const child = spawn(installed, args, { cwd: root, stdio: "inherit" });
 child.on("error", (error) => fail(`Cannot run ${installed}: ${error.message}`));
 child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 // A service manager signals npm, and npm this process: hand it on, and end when the child has.

@@ -65,7 +65,8 @@ const boundaries = rule((file, report) => {
 
 const clock = rule((file, report) => {
   if (/^(core\/db\/clock\.ts$|test\/(e2e|bench)\/|\.tools\/)/.test(file)) return {};
-  const message = "Time comes from the clock that was handed in; core/db/clock.ts reads the real one";
+  const message =
+    "Time comes from the clock that was handed in; core/db/clock.ts reads the real one";
   const check = (node) => {
     const { type, callee } = node;
     const now = callee.type === "MemberExpression" && callee.property.name === "now";

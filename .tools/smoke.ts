@@ -46,7 +46,15 @@ async function untilReady(url: string): Promise<Response> {
 
 try {
   assert.equal(typeof (await run("version"))["version"], "string");
-  await run("setup", "--account", "Smoke", "--email", "smoke@example.com", "--password", "9 smoky barns");
+  await run(
+    "setup",
+    "--account",
+    "Smoke",
+    "--email",
+    "smoke@example.com",
+    "--password",
+    "9 smoky barns",
+  );
   const { key } = await run("keys", "create", "--label", "smoke", "--scopes", "*");
 
   const port = await freePort();

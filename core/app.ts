@@ -14,6 +14,7 @@ import { createHttp, createLimits, type Fetch, type Limits } from "./http/mod.ts
 import { apiKeysPlugin, type Authenticate, createAuthenticator, createLastUsed, identityPlugin } from "./identity/mod.ts";
 import { createScheduler, jobsPlugin, type Scheduler } from "./jobs/mod.ts";
 import { createLog, type Log } from "./log.ts";
+import { createMcp } from "./mcp/mod.ts";
 import { createDeliverer, createReactor, type Deliverer, outboxPlugin } from "./outbox/mod.ts";
 import { createRegistry, type Registry } from "./plugin/registry.ts";
 import type { Plugin } from "./plugin/types.ts";
@@ -102,6 +103,6 @@ export function createApp({ config, plugins, clock = systemClock(), databasePlug
       await store.close();
     },
   };
-  const http: Fetch = createHttp(app);
+  const http: Fetch = createHttp(app, createMcp(app));
   return app;
 }

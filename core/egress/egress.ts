@@ -10,9 +10,9 @@ import { parseTarget } from "./target.ts";
 import type { Egress, EgressAnswer, EgressOptions, EgressRequest, UrlFault } from "./types.ts";
 
 const DEFAULT_MAX = 128;
-/** Addresses tried of one name: enough to get past a dead one, too few to make a scanner of us. */
+// Enough to get past a dead address or two, too few to make a port scanner of us.
 const TRIES = 4;
-/** No byte has left before these. */
+// With these no byte of the request has left.
 const UNREACHABLE = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"]);
 
 const BLOCKED = "its address is private or reserved, and INNKEEP_EGRESS_ALLOW does not allow it";
@@ -40,26 +40,17 @@ export function createEgress(options: EgressOptions): Egress {
     const headers = prepareHeaders(request, target);
     const found = target.literal
       ? [target.hostname]
-      : await resolveName(target.hostname, {
-          resolve,
-          signal: deadline.signal,
-        });
+      : await resolveName(target.hostname, { resolve, signal: deadline.signal });
     // Judged again for a literal: there is one rule, and it stands right before the dial.
     const open = found.filter(mayReach).slice(0, TRIES);
+    if (open.length === 0) throw new Fault("blocked_address", BLOCKED);
     // A certificate holds no trailing dot.
     const pool = pools(target.literal ? null : target.hostname.replace(/\.$/, ""));
-    let last: unknown = new Fault("blocked_address", BLOCKED);
+    let last: unknown;
     for (const address of open) {
       tried(address);
       try {
-        return await send({
-          request,
-          target,
-          address,
-          headers,
-          pool,
-          deadline,
-        });
+        return await send({ request, target, address, headers, pool, deadline });
       } catch (error) {
         if (!UNREACHABLE.has(codeOf(error))) throw error;
         last = error;
@@ -78,10 +69,7 @@ export function createEgress(options: EgressOptions): Egress {
       });
     } catch (error) {
       const fault = deadline.fault() ?? faultOf(error);
-      answer = failure(request, fault, {
-        address,
-        duration_ms: deadline.elapsed(),
-      });
+      answer = failure(request, fault, { address, duration_ms: deadline.elapsed() });
     }
     deadline.stop(answer.kind === "failure" || answer.truncated);
     return answer;
@@ -106,6 +94,7 @@ export function createEgress(options: EgressOptions): Egress {
   };
 }
 
+/** A fault as the caller gets it. */
 function failure(
   request: EgressRequest,
   { reason, message }: Fault,
@@ -113,10 +102,5 @@ function failure(
 ): EgressAnswer {
   const host = URL.canParse(request.url) ? new URL(request.url).host : "";
   const to = host === "" ? "" : ` to ${host}`;
-  return {
-    kind: "failure",
-    reason,
-    message: `Request${to} failed: ${message}`,
-    ...rest,
-  };
+  return { kind: "failure", reason, message: `Request${to} failed: ${message}`, ...rest };
 }

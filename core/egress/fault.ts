@@ -4,12 +4,10 @@ import type { EgressReason } from "./types.ts";
 export class Fault extends Error {
   override readonly name = "Fault";
   readonly reason: EgressReason;
-  readonly code: string | undefined;
 
-  constructor(reason: EgressReason, message: string, code?: string) {
+  constructor(reason: EgressReason, message: string) {
     super(message);
     this.reason = reason;
-    this.code = code;
   }
 }
 
@@ -61,5 +59,5 @@ export function faultOf(error: unknown): Fault {
   const code = codeOf(error);
   const reason = reasonOf(code);
   const words = WORDS[code] ?? FALLBACK[reason] + (code === "" ? "" : ` (${code})`);
-  return new Fault(reason, words, code);
+  return new Fault(reason, words);
 }

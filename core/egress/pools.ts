@@ -12,8 +12,9 @@ export interface Pool {
   put(address: string): void;
 }
 
-/** Bun keeps TLS settings for as many server names and closes the connections of all others. */
+// Bun keeps TLS settings for as many server names, and closes the connections of any other.
 const NAMES = 60;
+const ADDRESSES = 100;
 const IDLE_SECONDS = 60;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
@@ -23,9 +24,8 @@ function authorities(extra: string): string {
     if (added.length === 0) throw new TypeError("no certificate found");
     for (const pem of added) new X509Certificate(pem);
   } catch (cause) {
-    throw new TypeError("Cannot read the extra authorities: PEM certificates are expected", {
-      cause,
-    });
+    const message = "Cannot read the extra authorities: PEM certificates are expected";
+    throw new TypeError(message, { cause });
   }
   // `ca` replaces what is trusted by default, so both are given.
   return [...getCACertificates("default"), ...added].join("\n");
@@ -34,11 +34,7 @@ function authorities(extra: string): string {
 function createPool(tls: Bun.TLSOptions): Pool {
   const idle = new Map<string, number>();
   return {
-    session: new Bun.FetchSession({
-      proxy: false,
-      keepAlive: { idleTimeout: IDLE_SECONDS },
-      tls,
-    }),
+    session: new Bun.FetchSession({ proxy: false, keepAlive: { idleTimeout: IDLE_SECONDS }, tls }),
     take(address) {
       const count = idle.get(address) ?? 0;
       if (count > 1) idle.set(address, count - 1);
@@ -46,6 +42,8 @@ function createPool(tls: Bun.TLSOptions): Pool {
       return count > 0;
     },
     put(address) {
+      // A name may wander over any number of addresses. Forgetting only costs a redial.
+      if (idle.size >= ADDRESSES) idle.clear();
       idle.set(address, (idle.get(address) ?? 0) + 1);
     },
   };
@@ -57,13 +55,10 @@ function createPool(tls: Bun.TLSOptions): Pool {
  */
 export function createPools(ca: string | undefined): (serverName: string | null) => Pool {
   // Said outright, or NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would switch the check off.
-  const trust = {
-    rejectUnauthorized: true,
-    ...(ca !== undefined && { ca: authorities(ca) }),
-  };
+  const trust = { rejectUnauthorized: true, ...(ca !== undefined && { ca: authorities(ca) }) };
   const pools = new LRUCache<string, Pool>({
     max: NAMES,
-    dispose: (pool) => pool.session.close(),
+    dispose: ({ session }) => session.close(),
   });
   return (serverName) => {
     const key = serverName ?? "";

@@ -5,7 +5,7 @@ import { dns } from "bun";
 import { canonicalAddress } from "./address.ts";
 import { codeOf, Fault } from "./fault.ts";
 
-/** How long a name may take, however long the deadline. */
+// However long the deadline is.
 const LIMIT_MS = 2000;
 
 // Bun's resolver reads /etc/resolv.conf once, at its first lookup; a fresh one reads it anew. Without
@@ -23,8 +23,8 @@ function followServers(): boolean {
 }
 
 /**
- * Looks a name up, the hosts file included. `Bun.dns` and not `node:dns`: its `lookup` blocks one of
- * half as many threads as there are cores, so that two names with silent servers would stop all others.
+ * Looks a name up, the hosts file included. Not with `node:dns`: each lookup there holds one of a few
+ * threads, half as many as there are cores, so that a name or two with silent servers would stop all others.
  */
 export async function lookup(host: string): Promise<readonly string[]> {
   try {
@@ -39,7 +39,7 @@ export async function lookup(host: string): Promise<readonly string[]> {
 function within<T>(work: Promise<T>, ms: number, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const settle = (then: () => void): void => {
-      
+      clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
       then();
     };

@@ -18,9 +18,9 @@ export interface Dial {
 const MAX_BODY_BYTES = 16 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 
-// A receiver may close a kept connection just as the next request goes out on it. Bun dials anew by
-// itself for methods that may be repeated; for the others this is done here, where it is known that
-// a repeated delivery does no harm.
+// A receiver may close a kept connection just as the next request goes out on it, which would look
+// like a failing receiver. Bun dials anew by itself for methods that may be repeated. Here it is done
+// for the others too: whoever sends through here sends at least once anyway, and says so by an id.
 const REDIAL_MS = 1000;
 const REDIALLED_BY_BUN = new Set(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]);
 
@@ -76,10 +76,8 @@ async function readBody(
   } catch {
     // The status is known: a body that stalls or breaks off is only cut short.
   }
-  return {
-    body: Buffer.concat(chunks, size).subarray(0, max).slice(),
-    complete,
-  };
+  // Copied, so that what is kept does not hold on to the large chunk it came in.
+  return { body: new Uint8Array(Buffer.concat(chunks, Math.min(size, max))), complete };
 }
 
 function readHeaders(response: Response): Record<string, string> {

@@ -4,15 +4,12 @@
  * @module
  */
 
+import type { Tool } from "@modelcontextprotocol/server";
+
 import type { TSchema } from "../plugin/schema.ts";
 
 /** A JSON Schema of an object. */
-export interface ObjectSchema {
-  readonly type: "object";
-  readonly properties: Record<string, unknown>;
-  readonly required?: readonly string[];
-  readonly [keyword: string]: unknown;
-}
+export type ObjectSchema = Tool["inputSchema"];
 
 /** Formats of ours, as patterns: validators warn of a format that they do not know. */
 const patterns: Readonly<Record<string, string>> = {
@@ -27,7 +24,7 @@ const known = new Set(["date", "date-time", "email", "uri"]);
 const promised = new Set(["date", "date-time"]);
 
 /** What a tool takes, and what is asked of every tool that writes. */
-export function inputSchema(input: TSchema, extra: Record<string, unknown>): ObjectSchema {
+export function inputSchema(input: TSchema, extra: NonNullable<ObjectSchema["properties"]>): ObjectSchema {
   const { required = [], ...schema } = plain(input, known);
   const properties = { ...schema.properties, ...extra };
   return required.length === 0 ? { ...schema, properties } : { ...schema, properties, required };

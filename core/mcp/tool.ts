@@ -138,7 +138,7 @@ function facts(face: ToolFace, about: Facts): Omit<Entry, "run"> {
   const { name, title, toolset, open_world = false } = face;
   const { summary, description, scope, reads, destructive, idempotent } = about;
   const output = outputSchema(about.output);
-  const wire = {
+  const wire: WireTool = {
     name,
     title,
     description: description === undefined ? summary : `${summary} ${description}`,
@@ -154,7 +154,7 @@ function facts(face: ToolFace, about: Facts): Omit<Entry, "run"> {
     },
     _meta: { "innkeep/toolset": toolset, "innkeep/scope": scope },
   };
-  return { name, toolset, scope, reads, wire: wire as WireTool };
+  return { name, toolset, scope, reads, wire };
 }
 
 function withLimit(input: TObject): TSchema {

@@ -157,6 +157,7 @@ describe("request() survives", () => {
     script({ headers: { "content-length": String(100_000 * 1024) }, body: chunks(100_000) });
     const answer = await answered(fixture.open(), url, { max_bytes: 1000 });
     expect([answer.truncated, answer.body.length]).toEqual([true, 1000]);
+    expect([Buffer.isBuffer(answer.body), answer.body.buffer.byteLength]).toEqual([false, 1000]);
     await expectAllClosed();
     expect(fixture.receiver.sent - before).toBeLessThan(20 * 1024 * 1024);
   });

@@ -22,7 +22,7 @@ export function makeAuthority(dir: string): Authority {
   const openssl = (command: string, ...args: readonly string[]): void => {
     const words = [...command.split(" "), ...args];
     const { success, stderr } = Bun.spawnSync(["openssl", ...words], { cwd: dir });
-    if (!success) throw new Error(`Cannot run "openssl ${words.join(" ")}": ${stderr}`);
+    if (!success) throw new Error(`Cannot run "openssl ${words.join(" ")}": ${stderr.toString()}`);
   };
   const read = (file: string): string => readFileSync(join(dir, file), "utf8");
 

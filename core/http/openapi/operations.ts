@@ -47,9 +47,10 @@ export function operationEntry(registered: RegisteredOperation, registry: Regist
   };
 }
 
-/** Has the record that is read or changed a version? */
-function isVersioned({ operation, path }: RegisteredOperation): boolean {
-  return path.includes(":") && (operation.output as TObject).properties?.version?.type === "integer";
+/** Has the record that is read or changed a version? One that is only made has none to compare with. */
+function isVersioned({ operation, path, reads }: RegisteredOperation): boolean {
+  const changes = path.includes(":") && operation.status !== 201;
+  return (reads || changes) && (operation.output as TObject).properties?.version?.type === "integer";
 }
 
 function describe({ operation }: RegisteredOperation): string {

@@ -22,8 +22,8 @@ export interface SchemaWriter {
 
 const name = /^[A-Z][A-Za-z0-9]*$/;
 
-/** Read by this server only, or written in another way below. */
-const ours = new Set(["x-record", "x-secret", "properties", "items", "anyOf", "allOf", "patternProperties", "additionalItems"]);
+/** Written in another way below. */
+const rewritten = new Set(["properties", "items", "anyOf", "allOf", "patternProperties", "additionalItems"]);
 
 /** What TypeBox makes of a record with any text as its key. */
 const anyKey = "^(.*)$";
@@ -46,7 +46,8 @@ export function createSchemaWriter(): SchemaWriter {
   const writeInPlace = (schema: TSchema, side: Side): Json => {
     const json: Json = {};
     for (const [key, value] of Object.entries(schema)) {
-      if (ours.has(key) || (key === "default" && side === "output")) continue;
+      // `x-record` and the like are for this server only.
+      if (rewritten.has(key) || key.startsWith("x-") || (key === "default" && side === "output")) continue;
       json[key] = value;
     }
     if (schema["x-secret"] === true) Object.assign(json, { format: "password" }, side === "input" ? { writeOnly: true } : {});
