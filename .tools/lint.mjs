@@ -67,14 +67,18 @@ const clock = rule((file, report) => {
   if (/^(core\/db\/clock\.ts$|test\/(e2e|bench)\/|\.tools\/)/.test(file)) return {};
   const message =
     "Time comes from the clock that was handed in; core/db/clock.ts reads the real one";
-  const check = (node) => {
-    const { type, callee } = node;
-    const now = callee.type === "MemberExpression" && callee.property.name === "now";
-    const name = now ? callee.object.name : callee.name;
-    const reads = now || type === "CallExpression" || node.arguments.length === 0;
-    if (name === "Date" && reads) report(node, message);
+  const reads = new Set(["Date.now", "Temporal.Now"]);
+  return {
+    MemberExpression(node) {
+      if (reads.has(`${node.object.name}.${node.property.name}`)) report(node, message);
+    },
+    NewExpression(node) {
+      if (node.callee.name === "Date" && node.arguments.length === 0) report(node, message);
+    },
+    CallExpression(node) {
+      if (node.callee.name === "Date") report(node, message);
+    },
   };
-  return { NewExpression: check, CallExpression: check };
 });
 
 const egress = rule((file, report, context) => {

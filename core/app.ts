@@ -10,21 +10,26 @@ import { inAccount, inJob } from "./call/system.ts";
 import type { Config } from "./config/mod.ts";
 import { type Clock, open, type Store, type StoreOptions, systemClock } from "./db/mod.ts";
 import { createEgress } from "./egress/mod.ts";
+import { createDocs } from "./http/docs.ts";
 import { createHttp, createLimits, type Fetch, type Limits } from "./http/mod.ts";
 import { apiKeysPlugin, type Authenticate, createAuthenticator, createLastUsed, identityPlugin } from "./identity/mod.ts";
 import { createScheduler, jobsPlugin, type Scheduler } from "./jobs/mod.ts";
 import { createLog, type Log } from "./log.ts";
 import { createMcp } from "./mcp/mod.ts";
 import { createDeliverer, createReactor, type Deliverer, outboxPlugin } from "./outbox/mod.ts";
+import { metricsPlugin } from "./metrics/endpoints.ts";
+import { createMetrics, type Metrics } from "./metrics/mod.ts";
 import { createRegistry, type Registry } from "./plugin/registry.ts";
 import type { Plugin } from "./plugin/types.ts";
 import { createSecrets, secretKey } from "./secrets/mod.ts";
+import { createWeb } from "./web/endpoints.ts";
 
 /** The server, in parts. */
 export interface App extends CallServices {
   readonly store: Store;
   readonly log: Log;
   readonly limits: Limits;
+  readonly metrics: Metrics;
   readonly authenticate: Authenticate;
   readonly deliverer: Deliverer;
   readonly scheduler: Scheduler;
@@ -46,7 +51,7 @@ export interface AppOptions {
   readonly databasePlugins?: StoreOptions["plugins"];
 }
 
-const corePlugins = [outboxPlugin, callsPlugin, jobsPlugin, auditPlugin, identityPlugin, apiKeysPlugin];
+const corePlugins = [outboxPlugin, callsPlugin, jobsPlugin, auditPlugin, identityPlugin, apiKeysPlugin, metricsPlugin];
 
 const lastUsedEvery = 10_000;
 
@@ -86,6 +91,7 @@ export function createApp({ config, plugins, clock = systemClock(), databasePlug
     deliverer,
     scheduler,
     limits: createLimits(clock, config.rateTiers),
+    metrics: createMetrics(),
     authenticate: createAuthenticator({ store, clock, baseUrl: config.baseUrl, lastUsed }),
     fetch: (request, peer) => http(request, peer),
     async start() {
@@ -103,6 +109,6 @@ export function createApp({ config, plugins, clock = systemClock(), databasePlug
       await store.close();
     },
   };
-  const http: Fetch = createHttp(app, createMcp(app));
+  const http: Fetch = createHttp(app, [...createMcp(app), ...createDocs(app), ...createWeb(app)]);
   return app;
 }

@@ -70,5 +70,5 @@ export {
   text,
   timezone,
 } from "./plugin/schema.ts";
-export type { Context, EventType, Plugin, Services } from "./plugin/types.ts";
+export type { Context, DemoKit, EventType, Plugin, Services } from "./plugin/types.ts";
 export { sql } from "kysely";

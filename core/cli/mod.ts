@@ -8,16 +8,18 @@
 import { Command, CommanderError } from "commander";
 
 import { migrationsOf, declared } from "../app.ts";
-import { execute, plans } from "../call/mod.ts";
+import { plans } from "../call/mod.ts";
 import { verifyChain } from "../audit/mod.ts";
 import { type Config, ConfigError, defaultTier, readConfig } from "../config/mod.ts";
-import { migrateFile, newUlid, wholeAccount } from "../db/mod.ts";
+import { migrateFile, ownDatabase } from "../db/mod.ts";
 import { openapi } from "../http/openapi.ts";
 import { findUser, insertAccount, insertKey, isScope, listAccounts, prepareAccount, setPlan } from "../identity/mod.ts";
 import { Problem } from "../plugin/problem.ts";
 import { RegistryError } from "../plugin/registry.ts";
 import type { Plugin } from "../plugin/types.ts";
 import { version } from "../version.ts";
+import { callIn } from "./call.ts";
+import { makeDemo } from "./demo.ts";
 import { serve } from "./serve.ts";
 import { chooseAccount, withApp } from "./with_app.ts";
 
@@ -129,24 +131,23 @@ function program(config: () => Config, plugins: readonly Plugin[]): Command {
           throw new Error(`Unknown operation "${name}". There are:\n  ${[...app.registry.operations.keys()].join("\n  ")}`);
         }
         const account_id = await chooseAccount(app.store, options.account);
-        const caller = {
-          actor: { kind: "cli", credential_id: null, user_id: null, label: "command line" },
-          access: wholeAccount(account_id),
-          scopes: ["*"],
-          tier: defaultTier,
-          plan: "enterprise",
-        } as const;
-        const how = { surface: "cli", request_id: newUlid(), dry_run: options.dryRun === true } as const;
-        const { value } = await execute(app, registered, parseInput(options.json), caller, how);
-        print(value);
+        print(await callIn(app, account_id, registered, parseInput(options.json), options.dryRun));
       });
     });
+
+  root
+    .command("demo")
+    .description("make a believable demo account; again, it changes nothing")
+    .action(() => withApp(config(), plugins, async (app) => print(await makeDemo(app))));
 
   root
     .command("migrate")
     .description("bring the database up to date; the server does so by itself when it starts")
     .action(() => {
-      print({ migrated: migrateFile(config().dataDir, migrationsOf(declared(plugins))) });
+      const { dataDir } = config();
+      // Refused beside a server, even where nothing is to do.
+      ownDatabase(dataDir)();
+      print({ migrated: migrateFile(dataDir, migrationsOf(declared(plugins))) });
     });
 
   root

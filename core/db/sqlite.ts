@@ -26,6 +26,7 @@ export const sqliteDialect: Dialect = {
 };
 
 const mostStatements = 500;
+const openTimeout = 5000;
 
 /** One connection, which keeps the statements that it has prepared. */
 export class SqliteConnection implements DatabaseConnection {
@@ -54,6 +55,8 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    // A full disk makes SQLite roll back by itself: what came after would be committed statement by statement.
+    if (!this.database.inTransaction) throw new Error("The transaction has been rolled back: nothing more can be done in it");
     const statement = this.statement(query.sql);
     const parameters = query.parameters as unknown[];
     if (statement.reader) return { rows: statement.all(...parameters) as R[] };
@@ -69,7 +72,8 @@ export class SqliteConnection implements DatabaseConnection {
 
 /** Opens the one connection that writes. Throws where a commit would not survive a power cut. */
 export function openWriter(file: string): SqliteConnection {
-  const database = new Sqlite(file, { timeout: 0 });
+  // While it opens, another process may be opening, or recovering, the same file: that is waited for.
+  const database = new Sqlite(file, { timeout: openTimeout });
   database.pragma("journal_mode = WAL");
   // better-sqlite3 sets NORMAL with the first write in WAL unless told otherwise, and a check before that write passes
   // falsely: so the check comes after one.
@@ -80,6 +84,8 @@ export function openWriter(file: string): SqliteConnection {
     .prepare("insert into core_meta values ('opened', '1') on conflict (key) do update set value = value + 1")
     .run();
   assertDurable(database);
+  // From here on a busy lock is waited for asynchronously: waiting in SQLite would stop the whole process.
+  database.pragma("busy_timeout = 0");
   return new SqliteConnection(database);
 }
 
@@ -95,7 +101,7 @@ export function assertDurable(database: Sqlite.Database): void {
 
 /** Opens a connection that cannot write. */
 export function openReader(file: string): SqliteConnection {
-  const database = new Sqlite(file, { readonly: true, timeout: 0 });
+  const database = new Sqlite(file, { readonly: true, timeout: openTimeout });
   database.pragma("query_only = ON");
   return new SqliteConnection(database);
 }

@@ -92,18 +92,22 @@ export function createWriter(connection: SqliteConnection, handle: HandleMaker):
 
   const commitBatch = async (): Promise<void> => {
     const outcomes: Outcome[] = [];
+    const batch: Unit[] = [];
     const started = performance.now();
     const watch = watchdog();
     try {
-      while (queue.length > 0 && outcomes.length < mostUnits && performance.now() - started < slice) {
-        outcomes.push(await savepoint(queue.shift() as Unit, watch));
+      while (queue.length > 0 && batch.length < mostUnits && performance.now() - started < slice) {
+        const unit = queue.shift() as Unit;
+        batch.push(unit);
+        outcomes.push(await savepoint(unit, watch));
         // The disk was full or the like: SQLite itself has rolled back all of it.
         if (!connection.database.inTransaction) throw outcomes.at(-1)?.error;
       }
       run("commit");
     } catch (error) {
       if (connection.database.inTransaction) run("rollback");
-      for (const { unit } of outcomes) unit.reject(error);
+      // The unit whose savepoint could not be ended has no outcome; it is told all the same.
+      for (const unit of batch) unit.reject(error);
       return;
     } finally {
       watch.stop();

@@ -6,11 +6,10 @@ import type { EgressRequest } from "./types.ts";
 const METHODS = new Set("GET HEAD POST PUT PATCH DELETE OPTIONS PROPFIND REPORT".split(" "));
 
 // What frames a message or binds it to a connection. A second `host` would be joined to ours.
-const RESERVED = new Set(
-  "host connection content-length transfer-encoding te trailer upgrade expect keep-alive proxy-connection".split(
-    " ",
-  ),
-);
+const RESERVED = new Set([
+  ...["host", "connection", "keep-alive", "proxy-connection", "upgrade", "expect"],
+  ...["content-length", "transfer-encoding", "te", "trailer"],
+]);
 
 /** The headers as they go out: those given and what HTTP needs. Throws where a request cannot be sent as it is. */
 export function prepareHeaders(request: EgressRequest, target: Target): Record<string, string> {
@@ -34,10 +33,7 @@ export function prepareHeaders(request: EgressRequest, target: Target): Record<s
   try {
     new Headers(headers);
   } catch {
-    throw new Fault(
-      "protocol",
-      "one of its headers has a name or a value that HTTP does not allow",
-    );
+    throw new Fault("protocol", "one of its headers is not allowed in HTTP");
   }
   return headers;
 }

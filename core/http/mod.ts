@@ -9,6 +9,7 @@ import { Elysia } from "elysia";
 
 import type { App } from "../app.ts";
 import { execute, mustCover } from "../call/mod.ts";
+import { measured, note } from "../metrics/mod.ts";
 import { Problem } from "../plugin/problem.ts";
 import type { RegisteredOperation } from "../plugin/registry.ts";
 import type { TObject } from "../plugin/schema.ts";
@@ -71,11 +72,12 @@ export function createHttp(app: App, own: readonly Endpoint[] = []): Fetch {
     ...[...registry.operations.values()].map((registered) => ({
       method: registered.method,
       path: `/v1${registered.path}`,
+      name: registered.operation.name,
       handle: operationHandler(registered),
     })),
     ...registry.routes.map((route) => {
       const [method = "GET", path = "/"] = route.route.split(" ");
-      return { method, path, handle: routeHandler(route) };
+      return { method, path, name: route.name, handle: routeHandler(route) };
     }),
     ...own,
   ];
@@ -84,7 +86,14 @@ export function createHttp(app: App, own: readonly Endpoint[] = []): Fetch {
   const methods = new Elysia({ handler: { standardHostname: false } });
   const byPath = Map.groupBy(endpoints, ({ path }) => positional(path));
 
+  const nowhere = app.metrics.series("(none)");
   const otherwise = (request: Request, known: readonly string[] | undefined): Response => {
+    const response = decline(request, known);
+    note(nowhere, response.status, 0);
+    return response;
+  };
+
+  const decline = (request: Request, known: readonly string[] | undefined): Response => {
     const exchange = begin(request);
     try {
       countAnonymous(app, exchange);
@@ -103,7 +112,9 @@ export function createHttp(app: App, own: readonly Endpoint[] = []): Fetch {
   };
 
   for (const [path, list] of byPath) {
-    const handlers = new Map(list.map(({ method, path, handle }) => [method, named(path, handle)]));
+    const handlers = new Map(
+      list.map(({ method, path, name = path, handle }) => [method, measured(app.metrics, name, named(path, handle))]),
+    );
     for (const [method, handle] of handlers) {
       methods.route(method, path, ({ request, params }) => handle(request, params), { parse: "none" });
     }

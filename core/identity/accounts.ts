@@ -7,7 +7,7 @@
 import { acrossAccounts, type Database, newId } from "../db/mod.ts";
 import { invalid, Problem } from "../plugin/problem.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
-import { type AccountRow, identityTables, type UserRow } from "./tables.ts";
+import { type AccountRow, identityTables, type MembershipRow, type UserRow } from "./tables.ts";
 
 /** What a new account is to be. */
 export interface NewAccount {
@@ -78,6 +78,16 @@ export async function insertAccount(
 /** All accounts, the oldest first. */
 export async function listAccounts(db: Database): Promise<AccountRow[]> {
   return await identityTables(acrossAccounts(db)).selectFrom("identity_accounts").selectAll().orderBy("id").execute();
+}
+
+/** In which accounts a person is, the oldest first. */
+export async function membershipsOf(db: Database, user_id: string): Promise<MembershipRow[]> {
+  return await identityTables(acrossAccounts(db))
+    .selectFrom("identity_memberships")
+    .selectAll()
+    .where("user_id", "=", user_id)
+    .orderBy("account_id")
+    .execute();
 }
 
 /** Changes the plan of an account. */

@@ -31,15 +31,13 @@ export function createAuthenticator({ store, clock, baseUrl, lastUsed }: Authent
 
     const apiKey = headers.get("x-api-key");
     const authorization = headers.get("authorization");
-    const bearer = authorization === null ? undefined : /^Bearer +(\S+)$/i.exec(authorization)?.[1];
-    if (apiKey === null && bearer === undefined) {
-      if (authorization === null) {
-        throw refuse("missing_credential", "No credential: send an API key in X-API-Key, or Authorization: Bearer");
-      }
-      throw refuse("invalid_token", "Cannot read the Authorization header: it must be Bearer and a token", "invalid_token");
+    const [scheme = "", token = ""] = (authorization ?? "").trim().split(/ +/);
+    const bearer = scheme.toLowerCase() === "bearer";
+    if (apiKey === null && !bearer) {
+      throw refuse("missing_credential", "No credential: send an API key in X-API-Key, or Authorization: Bearer");
     }
     const byKey = apiKey !== null;
-    const given = apiKey ?? bearer ?? "";
+    const given = apiKey ?? token;
     // Only for a bearer token may the challenge speak of one (RFC 6750 §3.1).
     const error = byKey ? undefined : "invalid_token";
     const code = byKey ? "invalid_api_key" : "invalid_token";

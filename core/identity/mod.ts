@@ -8,7 +8,15 @@ import { defineOperation, definePlugin } from "../plugin/define.ts";
 import { nullable, t } from "../plugin/schema.ts";
 import { identityTables, migrations } from "./tables.ts";
 
-export { type NewAccount, findUser, insertAccount, listAccounts, prepareAccount, setPlan } from "./accounts.ts";
+export {
+  findUser,
+  insertAccount,
+  listAccounts,
+  membershipsOf,
+  type NewAccount,
+  prepareAccount,
+  setPlan,
+} from "./accounts.ts";
 export { apiKeysPlugin } from "./api_keys.ts";
 export { type Authenticate, challenge, createAuthenticator } from "./authenticate.ts";
 export { createLastUsed, insertKey } from "./keys.ts";

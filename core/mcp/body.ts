@@ -22,13 +22,20 @@ export interface ReadMessage {
 export async function readMessage(request: Request): Promise<ReadMessage | Response> {
   const type = request.headers.get("content-type");
   if (!isJsonContentType(type)) {
-    throw new Problem("unsupported_media_type", `The body must be sent as application/json, not "${type ?? ""}"`);
+    throw new Problem(
+      "unsupported_media_type",
+      `The body must be sent as application/json, not "${type ?? ""}"`,
+    );
   }
   const body = await readRequestBody(request, mostBody);
   if (body.tooLarge) {
-    throw new Problem("payload_too_large", `The body is larger than ${mostBody} bytes: send less at once`, {
-      extra: { limit_bytes: mostBody },
-    });
+    throw new Problem(
+      "payload_too_large",
+      `The body is larger than ${mostBody} bytes: send less at once`,
+      {
+        extra: { limit_bytes: mostBody },
+      },
+    );
   }
   let message: unknown;
   try {
@@ -37,8 +44,10 @@ export async function readMessage(request: Request): Promise<ReadMessage | Respo
     const why = error instanceof Error ? error.message.replace(/^JSON Parse error: /, "") : "";
     return refusal(-32_700, `Parse error: the body is not valid JSON: ${why}`);
   }
-  if (Array.isArray(message)) return refusal(-32_600, "Invalid request: send one message per POST, not a list of them");
-  if (typeof message !== "object" || message === null) return refusal(-32_600, "Invalid request: the body must be a JSON object");
+  if (Array.isArray(message))
+    return refusal(-32_600, "Invalid request: send one message per POST, not a list of them");
+  if (typeof message !== "object" || message === null)
+    return refusal(-32_600, "Invalid request: the body must be a JSON object");
   return { message, holds_nul: body.text.includes(String.raw`\u0000`) };
 }
 

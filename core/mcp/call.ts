@@ -31,31 +31,55 @@ export async function callTool(
   const { request_id } = frame;
   try {
     if (frame.holds_nul) {
-      throw new Problem("validation_failed", "The arguments hold a NUL character (\\u0000), which cannot be stored: remove it");
+      throw new Problem(
+        "validation_failed",
+        "The arguments hold a NUL character (\\u0000), which cannot be stored: remove it",
+      );
     }
     const { args, ...how } = entry.reads ? reading(given) : writing(given);
     const { value, replayed } = await entry.run(args, { ...frame, ...how });
     const text = resultText(value, { dry_run: how.dry_run, replayed });
-    return { content: [{ type: "text", text }], structuredContent: value as Record<string, unknown> };
+    return {
+      content: [{ type: "text", text }],
+      structuredContent: value as Record<string, unknown>,
+    };
   } catch (error) {
-    if (!(error instanceof Problem)) log.error({ err: error, request_id, tool: entry.name }, "A tool failed");
+    if (!(error instanceof Problem))
+      log.error({ err: error, request_id, tool: entry.name }, "A tool failed");
     const problem =
-      error instanceof Problem ? error : new Problem("internal", "Something went wrong on the server");
+      error instanceof Problem
+        ? error
+        : new Problem("internal", "Something went wrong on the server");
     // Without structuredContent: clients check it against the schema of a success, even here.
     return { content: [{ type: "text", text: problemText(problem, request_id) }], isError: true };
   }
 }
 
-type Given = Pick<RunOptions, "dry_run" | "idempotency_key"> & { readonly args: Record<string, unknown> };
+type Given = Pick<RunOptions, "dry_run" | "idempotency_key"> & {
+  readonly args: Record<string, unknown>;
+};
 
-const reading = (args: Record<string, unknown>): Given => ({ args, dry_run: false, idempotency_key: undefined });
+const reading = (args: Record<string, unknown>): Given => ({
+  args,
+  dry_run: false,
+  idempotency_key: undefined,
+});
 
 /** Takes out what every writing tool takes beside its own arguments. */
-function writing({ dry_run = false, idempotency_key: key, ...args }: Record<string, unknown>): Given {
-  if (typeof dry_run !== "boolean") throw invalid("dry_run", "wrong_type", '"dry_run" must be true or false');
+function writing({
+  dry_run = false,
+  idempotency_key: key,
+  ...args
+}: Record<string, unknown>): Given {
+  if (typeof dry_run !== "boolean")
+    throw invalid("dry_run", "wrong_type", '"dry_run" must be true or false');
   if (key === undefined) return { args, dry_run, idempotency_key: key };
   if (typeof key !== "string" || key.length === 0 || key.length > 255) {
-    throw invalid("idempotency_key", "invalid_format", '"idempotency_key" must be a text of 1 to 255 characters');
+    throw invalid(
+      "idempotency_key",
+      "invalid_format",
+      '"idempotency_key" must be a text of 1 to 255 characters',
+    );
   }
   return { args, dry_run, idempotency_key: key };
 }

@@ -79,7 +79,11 @@ function show(
   const chosen = ({ toolset, reads }: Entry): boolean =>
     choice.toolsets.includes(toolset) && (reads || !choice.read_only);
   const may = ({ scope }: Entry): boolean => scope === null || covers(scopes, scope);
-  const others = new Set(entries.filter((entry) => may(entry) && !choice.toolsets.includes(entry.toolset)).map(({ toolset }) => toolset));
+  const others = new Set(
+    entries
+      .filter((entry) => may(entry) && !choice.toolsets.includes(entry.toolset))
+      .map(({ toolset }) => toolset),
+  );
   return {
     listed: entries.filter((entry) => chosen(entry) && may(entry)).map(({ wire }) => wire),
     instructions: instructions(choice, others),

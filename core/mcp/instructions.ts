@@ -35,7 +35,9 @@ export function instructions(
 ): string {
   const rules = about + (read_only ? reading : writing);
   if (others.size === 0) return rules;
-  const list = toolsetNames.filter((name) => others.has(name)).map((name) => `${name} (${toolsets[name]})`);
+  const list = toolsetNames
+    .filter((name) => others.has(name))
+    .map((name) => `${name} (${toolsets[name]})`);
   return `${rules}
 - The tools here are of: ${chosen.join(", ")}. There are further ones, which the user can switch on by adding \
 ?toolsets=${[...chosen, "…"].join(",")} to the server's address: ${list.join("; ")}.`;

@@ -11,8 +11,8 @@ import type { App } from "../app.ts";
 import { admit, begin, countAnonymous } from "../http/admit.ts";
 import { answerError, commonHeaders, type Exchange } from "../http/answer.ts";
 import type { Endpoint } from "../http/endpoint.ts";
-import { covers } from "../identity/scopes.ts";
 import { challenge } from "../identity/mod.ts";
+import { covers } from "../identity/scopes.ts";
 import { Problem } from "../plugin/problem.ts";
 import { readMessage } from "./body.ts";
 import { createCatalogue, type View } from "./catalogue.ts";
@@ -47,12 +47,19 @@ export function createMcp(app: App): Endpoint[] {
       if (!(error instanceof Problem) || error.status !== 401) throw error;
       Object.assign(headers, error.headers);
     });
-    throw new Problem("method_not_allowed", "MCP is spoken by POST only: there are no sessions and no stream to listen to", {
-      headers: { ...headers, allow: "POST" },
-    });
+    throw new Problem(
+      "method_not_allowed",
+      "MCP is spoken by POST only: there are no sessions and no stream to listen to",
+      {
+        headers: { ...headers, allow: "POST" },
+      },
+    );
   };
 
-  const endpoint = (method: string, answer: (exchange: Exchange) => Promise<Response>): Endpoint => ({
+  const endpoint = (
+    method: string,
+    answer: (exchange: Exchange) => Promise<Response>,
+  ): Endpoint => ({
     method,
     path,
     name: "mcp",
@@ -71,7 +78,10 @@ export function createMcp(app: App): Endpoint[] {
     },
   });
 
-  return [endpoint("POST", post), ...["GET", "DELETE", "PUT", "PATCH"].map((method) => endpoint(method, refuse))];
+  return [
+    endpoint("POST", post),
+    ...["GET", "DELETE", "PUT", "PATCH"].map((method) => endpoint(method, refuse)),
+  ];
 }
 
 /** A call whose scope is lacking is refused by status, so that the client can ask its user for more. */
@@ -86,8 +96,14 @@ function mustCoverCall(
   if (scope === null || covers(granted, scope)) return;
   // All of them: a client asks for just what the challenge names.
   const wanted = [...granted, scope].join(" ");
-  throw new Problem("insufficient_scope", `The tool "${params.name}" needs the scope "${scope}": use a key or a grant that has it`, {
-    extra: { required_scopes: [scope], granted_scopes: [...granted] },
-    headers: { "www-authenticate": `${challenge(baseUrl, path, "insufficient_scope")}, scope="${wanted}"` },
-  });
+  throw new Problem(
+    "insufficient_scope",
+    `The tool "${params.name}" needs the scope "${scope}": use a key or a grant that has it`,
+    {
+      extra: { required_scopes: [scope], granted_scopes: [...granted] },
+      headers: {
+        "www-authenticate": `${challenge(baseUrl, path, "insufficient_scope")}, scope="${wanted}"`,
+      },
+    },
+  );
 }

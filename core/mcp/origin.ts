@@ -13,7 +13,10 @@ export function mustBeOwnOrigin({ headers }: Request, baseUrl: string, refused: 
   const origin = headers.get("origin");
   if (origin === null || origin === baseUrl || isOwnAddress(origin, headers.get("host"))) return;
   refused();
-  throw new Problem("origin_not_allowed", `Pages of "${origin}" may not use this server: only those of "${baseUrl}" may`);
+  throw new Problem(
+    "origin_not_allowed",
+    `Pages of "${origin}" may not use this server: only those of "${baseUrl}" may`,
+  );
 }
 
 /**
@@ -23,5 +26,7 @@ export function mustBeOwnOrigin({ headers }: Request, baseUrl: string, refused: 
 function isOwnAddress(origin: string, host: string | null): boolean {
   if (!URL.canParse(origin)) return false;
   const { host: own, hostname } = new URL(origin);
-  return own === host && (hostname === "localhost" || isIP(hostname.replaceAll(/[[\]]/g, "")) !== 0);
+  return (
+    own === host && (hostname === "localhost" || isIP(hostname.replaceAll(/[[\]]/g, "")) !== 0)
+  );
 }

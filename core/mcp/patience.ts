@@ -6,10 +6,13 @@
  */
 
 /** How long a line may be silent, in milliseconds. */
-export const longestSilence = 10_000;
+const longestSilence = 15_000;
 
 /** The answer; where it is late, a stream that ends with it. */
-export async function patiently(answer: Promise<Response>, silence = longestSilence): Promise<Response> {
+export async function patiently(
+  answer: Promise<Response>,
+  silence = longestSilence,
+): Promise<Response> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, silence, undefined);
@@ -43,13 +46,18 @@ function stream(answer: Promise<Response>, silence: number): Response {
       clearInterval(timer);
     },
   });
-  const headers = { "content-type": "text/event-stream", "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" };
+  const headers = {
+    "content-type": "text/event-stream",
+    "cache-control": "no-cache, no-transform",
+    "x-accel-buffering": "no",
+  };
   return new Response(body, { headers });
 }
 
 /** An answer as events: JSON is one of them, and a stream is what it is. */
 async function* events(response: Response): AsyncGenerator<Uint8Array> {
   if (response.body === null) return;
-  if (response.headers.get("content-type")?.startsWith("text/event-stream") === true) yield* response.body;
+  if (response.headers.get("content-type")?.startsWith("text/event-stream") === true)
+    yield* response.body;
   else yield new TextEncoder().encode(`event: message\ndata: ${await response.text()}\n\n`);
 }

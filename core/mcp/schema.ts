@@ -24,7 +24,10 @@ const known = new Set(["date", "date-time", "email", "uri"]);
 const promised = new Set(["date", "date-time"]);
 
 /** What a tool takes, and what is asked of every tool that writes. */
-export function inputSchema(input: TSchema, extra: NonNullable<ObjectSchema["properties"]>): ObjectSchema {
+export function inputSchema(
+  input: TSchema,
+  extra: NonNullable<ObjectSchema["properties"]>,
+): ObjectSchema {
   const { required = [], ...schema } = plain(input, known);
   const properties = { ...schema.properties, ...extra };
   return required.length === 0 ? { ...schema, properties } : { ...schema, properties, required };
@@ -44,9 +47,10 @@ function plain(
     key.startsWith("x-") || (left.includes(key) && !isSchema(value));
   const text = JSON.stringify(schema, (key, value: unknown) => {
     if (drop(key, value)) return undefined;
-    if (!isSchema(value) || typeof value.format !== "string" || formats.has(value.format)) return value;
+    if (!isSchema(value) || typeof value.format !== "string" || formats.has(value.format))
+      return value;
     const { format, ...rest } = value;
-    const pattern = patterns[format as string];
+    const pattern = patterns[format];
     return pattern === undefined ? rest : { ...rest, pattern };
   });
   return JSON.parse(text) as ObjectSchema;

@@ -46,7 +46,8 @@ const hint = { ttlMs: fiveMinutes, cacheScope: "private" } as const;
 export function createServing(app: App): (admitted: Admitted) => Promise<Response> {
   // The handler makes its servers itself and knows them by the request only.
   const underWay = new WeakMap<Request, Admitted>();
-  const onerror = (error: Error): void => app.log.debug({ err: error }, "An MCP request was refused");
+  const onerror = (error: Error): void =>
+    app.log.debug({ err: error }, "An MCP request was refused");
   const modern = createMcpHandler(
     ({ requestInfo }) => {
       const admitted = requestInfo === undefined ? undefined : underWay.get(requestInfo);
@@ -63,7 +64,9 @@ export function createServing(app: App): (admitted: Admitted) => Promise<Respons
       return await modern.fetch(request, { parsedBody: message });
     }
     const streams = takesStream(request) && message.params?._meta?.progressToken !== undefined;
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !streams });
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      enableJsonResponse: !streams,
+    });
     const server = serverFor(app, admitted);
     server.onerror = onerror;
     await server.connect(transport);
@@ -102,9 +105,16 @@ function serverFor(app: App, { caller, view, request_id, holds_nul }: Admitted):
     const progress = (done: number): void => {
       if (progressToken === undefined) return;
       // Nobody may be listening any more: that is no fault.
-      mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress: done } }).catch(() => {});
+      mcpReq
+        .notify({ method: "notifications/progress", params: { progressToken, progress: done } })
+        .catch(() => {});
     };
-    return await callTool(app, entry, params.arguments ?? {}, { caller, request_id, holds_nul, progress });
+    return await callTool(app, entry, params.arguments ?? {}, {
+      caller,
+      request_id,
+      holds_nul,
+      progress,
+    });
   });
   return server;
 }

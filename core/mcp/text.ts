@@ -16,7 +16,9 @@ export interface ResultNotes {
 export function resultText(value: unknown, { dry_run, replayed }: ResultNotes): string {
   const text = isPage(value) ? pageText(value) : JSON.stringify(value);
   if (dry_run) return `Dry run: this would come of it; nothing was changed.\n${text}`;
-  return replayed ? `Done before with this idempotency_key; nothing was done again.\n${text}` : text;
+  return replayed
+    ? `Done before with this idempotency_key; nothing was done again.\n${text}`
+    : text;
 }
 
 interface PageValue {

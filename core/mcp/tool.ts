@@ -56,7 +56,8 @@ const writing = {
     type: "string",
     minLength: 1,
     maxLength: 255,
-    description: "Any unique text. A call repeated with the same key and arguments within a day is done only once.",
+    description:
+      "Any unique text. A call repeated with the same key and arguments within a day is done only once.",
   },
 };
 
@@ -81,8 +82,8 @@ export function operationEntry(app: App, registered: RegisteredOperation, face: 
     }),
     async run(args, how) {
       const given = fillLimit ? { limit: pageSize, ...args } : args;
-      const result = await execute(app, registered, given, how.caller, optionsOf(face.name, given, registered, how));
-      return ranOf(result);
+      const options = optionsOf(registered, how, [face.name, given]);
+      return ranOf(await execute(app, registered, given, how.caller, options));
     },
   };
 }
@@ -104,19 +105,25 @@ export function toolEntry(app: App, tool: AnyTool): Entry {
     async run(args, how) {
       const details = check.faults(args);
       if (details.length > 0) {
-        throw new Problem("validation_failed", details.map(({ message }) => message).join("; "), { details });
+        throw new Problem("validation_failed", details.map(({ message }) => message).join("; "), {
+          details,
+        });
       }
+      const asked = canonicalize(args);
       let done = 0;
       const call: Call = async (operation, input) => {
         const registered = app.registry.operations.get(operation.name);
-        if (registered === undefined) throw new Error(`The tool "${tool.name}" calls "${operation.name}", which is not loaded`);
+        if (registered === undefined)
+          throw new Error(`The tool "${tool.name}" calls "${operation.name}", which is not loaded`);
         const own = { ...(input as Record<string, unknown>) };
         // Each operation keeps its own answer: the tool, repeated, goes on where it was cut off.
-        const key = how.idempotency_key === undefined ? undefined : `${how.idempotency_key} ${done}`;
-        const options = optionsOf(tool.name, own, registered, { ...how, idempotency_key: key });
+        const key =
+          how.idempotency_key === undefined ? undefined : `${how.idempotency_key} ${done}`;
+        const request = [tool.name, operation.name, asked];
+        const options = optionsOf(registered, { ...how, idempotency_key: key }, request);
         const { value } = ranOf(await execute(app, registered, own, how.caller, options));
         how.progress(++done);
-        return value as never;
+        return value;
       };
       return { value: (await tool.handler(args, call)) as unknown, replayed: false };
     },
@@ -148,7 +155,8 @@ function facts(face: ToolFace, about: Facts): Omit<Entry, "run"> {
     annotations: {
       title,
       readOnlyHint: reads,
-      destructiveHint: !reads && (destructive || ("destructive" in face && face.destructive === true)),
+      destructiveHint:
+        !reads && (destructive || ("destructive" in face && face.destructive === true)),
       idempotentHint: idempotent,
       openWorldHint: open_world,
     },
@@ -159,21 +167,24 @@ function facts(face: ToolFace, about: Facts): Omit<Entry, "run"> {
 
 function withLimit(input: TObject): TSchema {
   const limit = { ...input.properties.limit, default: pageSize };
-  return { ...input, properties: { ...input.properties, limit } } as TSchema;
+  return { ...input, properties: { ...input.properties, limit } };
 }
 
 function optionsOf(
-  tool: string,
-  args: Record<string, unknown>,
   { reads }: RegisteredOperation,
   { request_id, dry_run, idempotency_key: key }: RunOptions,
+  request: readonly unknown[],
 ): CallOptions {
-  // In one order of keys: a model that repeats a call may well turn them round.
-  const digest = (): string => sha256(`${tool} ${canonicalize(args)}`);
-  const idempotency = reads || key === undefined ? undefined : { key, request: digest() };
+  const idempotency =
+    reads || key === undefined
+      ? undefined
+      : // In one order of keys: a model that repeats a call may well turn them round.
+        { key, request: sha256(canonicalize(request) ?? "") };
   return { surface: "mcp", request_id, dry_run: dry_run && !reads, idempotency };
 }
 
 function ranOf({ value, replay }: CallResult): Ran {
-  return replay === undefined ? { value, replayed: false } : { value: JSON.parse(replay) as unknown, replayed: true };
+  return replay === undefined
+    ? { value, replayed: false }
+    : { value: JSON.parse(replay) as unknown, replayed: true };
 }

@@ -200,10 +200,20 @@ export interface Tool<Input extends TObject = TObject, Output extends TObject = 
 }
 
 /** Runs an operation with the rights of the caller at hand. */
-export type Call = <I extends TObject, O extends TSchema>(
-  operation: Operation<I, O, never, never>,
-  input: Static<I>,
+export type Call = <I extends TObject, O extends TSchema, E extends EventType, P>(
+  operation: Operation<I, O, E, P>,
+  input: Asked<I>,
 ) => Promise<Static<O>>;
+
+/** An input as a caller gives it: what has a default may be left out. */
+export type Asked<I extends TObject> = Partial<Static<I>>;
+
+/** What a plugin makes its part of the demo account with. */
+export interface DemoKit {
+  readonly call: Call;
+  /** `YYYY-MM-DD`. */
+  readonly today: string;
+}
 
 /** A page of the dashboard. */
 export interface Page {
@@ -249,8 +259,8 @@ export interface Plugin {
   readonly migrations?: Migrations;
   /** For each record that others refer to by id: the operation that makes one. Tests make strangers' records by it. */
   readonly records?: Named<AnyOperation>;
-  /** What `demo` makes of this domain, in the demo account. */
-  demo?(call: Call, now: string): Promise<void>;
+  /** Makes this domain's part of the demo account; run again, it changes nothing. */
+  demo?(kit: DemoKit): Promise<void>;
 }
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- a list of operations of different types has no narrower type. */

@@ -6,6 +6,7 @@
 
 import { definePlugin } from "#core";
 
+import { demo } from "./demo.ts";
 import * as events from "./events.ts";
 import { migrations } from "./migrations.ts";
 import * as operations from "./operations.ts";
@@ -21,4 +22,5 @@ export default definePlugin({
   events,
   migrations,
   records: { listing: operations.create },
+  demo,
 });

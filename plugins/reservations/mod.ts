@@ -9,6 +9,7 @@ import calendar from "#plugins/calendar";
 import guests from "#plugins/guests";
 import listings from "#plugins/listings";
 
+import { demo } from "./demo.ts";
 import * as events from "./events.ts";
 import * as guards from "./guards.ts";
 import { migrations } from "./migrations.ts";
@@ -27,4 +28,5 @@ export default definePlugin({
   reactions,
   migrations,
   records: { reservation: operations.create },
+  demo,
 });

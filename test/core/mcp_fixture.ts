@@ -8,7 +8,6 @@ import {
 } from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 
 import type { Plugin } from "#core";
 
@@ -30,13 +29,11 @@ export interface McpFixture {
 /** Starts it. */
 export async function startMcp(plugins: readonly Plugin[] = [cabinsPlugin]): Promise<McpFixture> {
   const dir = mkdtempSync(join(tmpdir(), "mcp-"));
-  // The address must be known before the app: it is in its configuration.
-  let app: App | undefined;
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    fetch: async (request, { requestIP }) =>
-      (await app?.fetch(request, () => requestIP(request)?.address)) ?? new Response(null),
+    // The address must be known before the app: it is in its configuration.
+    fetch: (request, own) => app.fetch(request, () => own.requestIP(request)?.address),
   });
   const base = `http://127.0.0.1:${server.port}`;
   const config = readConfig({
@@ -45,14 +42,13 @@ export async function startMcp(plugins: readonly Plugin[] = [cabinsPlugin]): Pro
     INNKEEP_LOG_LEVEL: "silent",
     INNKEEP_RATE_TIERS: "few=2,anonymous=1000,enterprise=100000",
   });
-  const ready = createApp({ config, plugins });
-  app = ready;
-  const { store, clock } = ready;
+  const app = createApp({ config, plugins });
+  const { store, clock } = app;
   const owner = { name: "Lake homes", email: "ada@example.com", password: "correct horse battery" };
   const prepared = await prepareAccount(owner, undefined);
   const { account_id } = await store.write((db) => insertAccount(db, prepared, clock.now()));
   return {
-    app: ready,
+    app,
     url: `${base}/mcp`,
     account_id,
     async key(scopes = ["*"], tier = "enterprise") {
@@ -63,7 +59,7 @@ export async function startMcp(plugins: readonly Plugin[] = [cabinsPlugin]): Pro
     },
     async stop() {
       await server.stop(true);
-      await ready.stop();
+      await app.stop();
       rmSync(dir, { recursive: true, force: true });
     },
   };
@@ -92,7 +88,11 @@ export interface McpClient {
   readonly version: string | undefined;
   readonly instructions: string | undefined;
   list(): Promise<readonly SeenTool[]>;
-  call(name: string, args?: Record<string, unknown>, progress?: (done: number) => void): Promise<SeenResult>;
+  call(
+    name: string,
+    args?: Record<string, unknown>,
+    progress?: (done: number) => void,
+  ): Promise<SeenResult>;
   close(): Promise<void>;
 }
 
@@ -107,14 +107,21 @@ const info = { name: "test", version: "1.0.0" };
 export async function connectLegacy(url: string, { headers }: ConnectOptions): Promise<McpClient> {
   const client = new Client(info);
   const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
-  await client.connect(transport as Transport);
+  await client.connect(transport);
   return {
     version: transport.protocolVersion,
     instructions: client.getInstructions(),
     list: async () => (await client.listTools()).tools as unknown as SeenTool[],
     async call(name, args = {}, progress) {
-      const options = progress === undefined ? {} : { onprogress: (seen: { progress: number }) => progress(seen.progress) };
-      return (await client.callTool({ name, arguments: args }, undefined, options)) as unknown as SeenResult;
+      const options =
+        progress === undefined
+          ? {}
+          : { onprogress: (seen: { progress: number }) => progress(seen.progress) };
+      return (await client.callTool(
+        { name, arguments: args },
+        undefined,
+        options,
+      )) as unknown as SeenResult;
     },
     close: () => client.close(),
   };
@@ -130,9 +137,19 @@ export async function connectModern(url: string, { headers }: ConnectOptions): P
     instructions: client.getInstructions(),
     list: async () => (await client.listTools()).tools as unknown as SeenTool[],
     async call(name, args = {}, progress) {
-      const options = progress === undefined ? {} : { onprogress: (seen: { progress: number }) => progress(seen.progress) };
+      const options =
+        progress === undefined
+          ? {}
+          : { onprogress: (seen: { progress: number }) => progress(seen.progress) };
       return (await client.callTool({ name, arguments: args }, options)) as unknown as SeenResult;
     },
     close: () => client.close(),
   };
+}
+
+/** The error that a piece of work is bound to end with. */
+export async function failure(work: Promise<unknown>): Promise<Error> {
+  const outcome: unknown = await work.catch((error: unknown) => error);
+  if (outcome instanceof Error) return outcome;
+  throw new Error(`It went well: ${JSON.stringify(outcome)}`);
 }
