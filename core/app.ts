@@ -5,20 +5,26 @@
  */
 
 import { auditPlugin } from "./audit/mod.ts";
-import { callsPlugin, type CallServices } from "./call/mod.ts";
+import { type CallServices, callsPlugin } from "./call/mod.ts";
 import { inAccount, inJob } from "./call/system.ts";
 import type { Config } from "./config/mod.ts";
 import { type Clock, open, type Store, type StoreOptions, systemClock } from "./db/mod.ts";
 import { createEgress } from "./egress/mod.ts";
 import { createDocs } from "./http/docs.ts";
 import { createHttp, createLimits, type Fetch, type Limits } from "./http/mod.ts";
-import { apiKeysPlugin, type Authenticate, createAuthenticator, createLastUsed, identityPlugin } from "./identity/mod.ts";
+import {
+  apiKeysPlugin,
+  type Authenticate,
+  createAuthenticator,
+  createLastUsed,
+  identityPlugin,
+} from "./identity/mod.ts";
 import { createScheduler, jobsPlugin, type Scheduler } from "./jobs/mod.ts";
 import { createLog, type Log } from "./log.ts";
 import { createMcp } from "./mcp/mod.ts";
-import { createDeliverer, createReactor, type Deliverer, outboxPlugin } from "./outbox/mod.ts";
 import { metricsPlugin } from "./metrics/endpoints.ts";
 import { createMetrics, type Metrics } from "./metrics/mod.ts";
+import { createDeliverer, createReactor, type Deliverer, outboxPlugin } from "./outbox/mod.ts";
 import { createRegistry, type Registry } from "./plugin/registry.ts";
 import type { Plugin } from "./plugin/types.ts";
 import { createSecrets, secretKey } from "./secrets/mod.ts";
@@ -51,19 +57,33 @@ export interface AppOptions {
   readonly databasePlugins?: StoreOptions["plugins"];
 }
 
-const corePlugins = [outboxPlugin, callsPlugin, jobsPlugin, auditPlugin, identityPlugin, apiKeysPlugin, metricsPlugin];
+const corePlugins = [
+  outboxPlugin,
+  callsPlugin,
+  jobsPlugin,
+  auditPlugin,
+  identityPlugin,
+  apiKeysPlugin,
+  metricsPlugin,
+];
 
 const lastUsedEvery = 10_000;
 
 /** Everything that is declared: core's own plugins first. */
-export const declared = (plugins: readonly Plugin[]): Registry => createRegistry([...corePlugins, ...plugins]);
+export const declared = (plugins: readonly Plugin[]): Registry =>
+  createRegistry([...corePlugins, ...plugins]);
 
 /** The migrations of all plugins, in the order in which they are loaded. */
 export const migrationsOf = ({ plugins }: Registry) =>
   plugins.map(({ name, migrations = {} }) => ({ plugin: name, migrations }));
 
 /** Makes an app: checks the plugins, opens and migrates the database. */
-export function createApp({ config, plugins, clock = systemClock(), databasePlugins = [] }: AppOptions): App {
+export function createApp({
+  config,
+  plugins,
+  clock = systemClock(),
+  databasePlugins = [],
+}: AppOptions): App {
   const registry = declared(plugins);
   const log = createLog(config.logLevel);
   const { dataDir } = config;
@@ -74,7 +94,14 @@ export function createApp({ config, plugins, clock = systemClock(), databasePlug
     ...(config.egressCa === undefined ? {} : { ca: config.egressCa }),
   });
   const lastUsed = createLastUsed(store, clock);
-  const deliverer = createDeliverer({ store, clock, secrets, egress, log, retrySeconds: config.retrySeconds });
+  const deliverer = createDeliverer({
+    store,
+    clock,
+    secrets,
+    egress,
+    log,
+    retrySeconds: config.retrySeconds,
+  });
 
   const wake = (): void => {
     deliverer.wake();
@@ -82,7 +109,13 @@ export function createApp({ config, plugins, clock = systemClock(), databasePlug
   };
   const services: CallServices = { config, registry, store, clock, secrets, egress, wake };
   const reactor = createReactor({ store, clock, registry, log, inAccount: inAccount(services) });
-  const scheduler = createScheduler({ store, clock, log, jobs: registry.jobs, inJob: inJob(services) });
+  const scheduler = createScheduler({
+    store,
+    clock,
+    log,
+    jobs: registry.jobs,
+    inJob: inJob(services),
+  });
   let flushing: ReturnType<typeof setInterval> | undefined;
 
   const app: App = {
@@ -98,7 +131,10 @@ export function createApp({ config, plugins, clock = systemClock(), databasePlug
       await deliverer.start();
       await scheduler.start();
       reactor.start();
-      flushing = setInterval(() => void lastUsed.flush().catch((error: unknown) => log.error(error)), lastUsedEvery);
+      flushing = setInterval(
+        () => void lastUsed.flush().catch((error: unknown) => log.error(error)),
+        lastUsedEvery,
+      );
     },
     async stop() {
       clearInterval(flushing);

@@ -12,9 +12,14 @@ export {
   type Database,
   dateIn,
   eachColumn,
+  eachText,
   fromMinor,
+  hasEntry,
+  holdsText,
+  isAmong,
   instantIn,
   instantOf,
+  isDate,
   type Migrations,
   msOf,
   mustPermit,
@@ -31,6 +36,7 @@ export {
   tables,
   toMinor,
 } from "./db/mod.ts";
+export { create as createApiKey } from "./identity/api_keys.ts";
 export { covers } from "./identity/scopes.ts";
 export {
   deleteSubscription,

@@ -92,7 +92,8 @@ export async function verifyChain(db: Database, account_id: string): Promise<Cha
       position++;
       const erased = row.input === "";
       const whole = erased || sha256(row.input) === row.input_digest;
-      if (!whole || row.position !== position || row.hash !== seal(row, position, previous)) {
+      const next = row.position === position && row.previous === previous;
+      if (!whole || !next || row.hash !== seal(row, position, previous)) {
         const broken_at = { position, id: row.id };
         return { account_id, intact: false, sealed: position - 1, head: previous, broken_at };
       }

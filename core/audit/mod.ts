@@ -80,16 +80,39 @@ const mostInput = 8 * 1024;
 
 /** An input as the log may keep it: without secrets and personal data, and not without bound. */
 export function redact(input: unknown, schema: TSchema): string {
-  const text = JSON.stringify(blank(input, schema)) ?? "null";
+  let blank = blanks.get(schema);
+  if (blank === undefined) {
+    blank = blanker(schema) ?? same;
+    blanks.set(schema, blank);
+  }
+  const text = JSON.stringify(blank(input)) ?? "null";
   return text.length <= mostInput ? text : JSON.stringify({ omitted: `${text.length} characters` });
 }
 
-function blank(value: unknown, schema: TSchema | undefined): unknown {
-  const bare = schema === undefined ? undefined : inner(schema);
-  if (bare?.["x-secret"] === true && value !== null) return "[secret]";
-  if (bare?.["x-personal"] === true && value !== null) return "[personal]";
-  if (Array.isArray(value)) return value.map((each) => blank(each, bare?.items as TSchema | undefined));
-  if (typeof value !== "object" || value === null) return value;
-  const properties = (bare?.properties ?? {}) as Record<string, TSchema>;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, blank(each, properties[key])]));
+type Blank = (value: unknown) => unknown;
+
+const blanks = new WeakMap<TSchema, Blank>();
+const same: Blank = (value) => value;
+
+/** What blanks the marked fields of a schema, in a copy; undefined where none is marked. */
+function blanker(schema: TSchema): Blank | undefined {
+  const bare = inner(schema);
+  if (bare["x-secret"] === true) return (value) => (value === null ? null : "[secret]");
+  if (bare["x-personal"] === true) return (value) => (value === null ? null : "[personal]");
+  if (bare.items !== undefined) {
+    const each = blanker(bare.items as TSchema);
+    return each && ((value) => (Array.isArray(value) ? value.map((item) => each(item)) : value));
+  }
+  const marked: [string, Blank][] = [];
+  for (const [name, field] of Object.entries((bare.properties ?? {}) as Record<string, TSchema>)) {
+    const blank = blanker(field);
+    if (blank !== undefined) marked.push([name, blank]);
+  }
+  if (marked.length === 0) return undefined;
+  return (value) => {
+    if (typeof value !== "object" || value === null) return value;
+    const copy: Record<string, unknown> = { ...value };
+    for (const [name, blank] of marked) if (copy[name] !== undefined) copy[name] = blank(copy[name]);
+    return copy;
+  };
 }

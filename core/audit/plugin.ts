@@ -47,8 +47,10 @@ const listEntries = defineOperation({
   }),
   output: pageOf(Entry),
   tool: { name: "search_audit_log", title: "Search the audit log", toolset: "admin" },
-  async handler(input, { db, access }) {
+  async handler(input, { db, access, actor }) {
     let query = auditTables(db).selectFrom("audit_entries").selectAll().where("account_id", "=", access.account_id);
+    // Entries tell of all listings: whoever is restricted to some sees what it did itself.
+    if (access.listing_ids !== "all") query = query.where("credential_id", "=", actor.credential_id);
     for (const field of ["operation", "credential_id", "outcome", "request_id"] as const) {
       const value = input[field];
       if (value !== undefined) query = query.where(field, "=", value);

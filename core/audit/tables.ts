@@ -38,11 +38,10 @@ export const auditTables = (db: Database) => tables<Tables>(db);
 export const migrations: Migrations = {
   "0001_create": [
     `create table audit_entries (
-      id text primary key, account_id text not null, at text not null, actor_kind text not null,
+      id text not null, account_id text not null, at text not null, actor_kind text not null,
       credential_id text, user_id text, actor_label text not null, surface text not null, operation text not null,
       request_id text not null, input text not null, input_digest text not null, outcome text not null,
-      position integer, previous text, hash text)`,
-    "create index audit_entries_account on audit_entries (account_id, id)",
+      position integer, previous text, hash text, primary key (account_id, id))`,
     "create index audit_entries_unsealed on audit_entries (account_id, id) where position is null",
     "create unique index audit_entries_chain on audit_entries (account_id, position) where position is not null",
   ],

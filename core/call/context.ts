@@ -7,7 +7,7 @@
 import type { Access, Database } from "../db/mod.ts";
 import { type Emitted, wellFormed } from "../outbox/mod.ts";
 import { Problem } from "../plugin/problem.ts";
-import { checker, type Checker } from "../plugin/schema.ts";
+import { checker, type Checker, close } from "../plugin/schema.ts";
 import type { Actor, Context, Emit, EventType } from "../plugin/types.ts";
 
 /** A context, and the events that were emitted through it. */
@@ -38,9 +38,10 @@ export function collectingContext({ emits, ifMatch, ...rest }: ContextOptions): 
   const emit: Emit = (event, payload) => {
     if (!emits.includes(event)) throw new Error(`"${event.name}" was emitted but is not declared in \`emits\``);
     const data = wellFormed(payload) as Record<string, unknown>;
-    const faults = checkerOf(event).faults(data);
-    if (faults.length > 0) {
-      throw new Error(`The payload of "${event.name}" is wrong: ${faults.map(({ message }) => message).join("; ")}`);
+    const check = checkerOf(event);
+    if (!check.fits(data)) {
+      const faults = check.faults(data).map(({ message }) => message);
+      throw new Error(`The payload of "${event.name}" is wrong: ${faults.join("; ")}`);
     }
     emitted.push({ event, payload: data });
   };
@@ -61,7 +62,7 @@ export const etag = (version: number): string => `"${version}"`;
 function checkerOf(event: EventType): Checker<unknown> {
   let found = checkers.get(event);
   if (found === undefined) {
-    found = checker(event.payload);
+    found = checker(close(event.payload));
     checkers.set(event, found);
   }
   return found;

@@ -10,10 +10,10 @@ import type { Access, Clock, Database, Store } from "../db/mod.ts";
 import type { Egress } from "../egress/mod.ts";
 import type { Config } from "../config/mod.ts";
 import { covers } from "../identity/scopes.ts";
-import { record } from "../outbox/mod.ts";
+import { record, wellFormed } from "../outbox/mod.ts";
 import { Problem } from "../plugin/problem.ts";
 import type { RegisteredOperation, Registry } from "../plugin/registry.ts";
-import { holdsSecret, type TSchema } from "../plugin/schema.ts";
+import { holdsSecret, mostFaults, type TObject, type TSchema } from "../plugin/schema.ts";
 import type { Actor } from "../plugin/types.ts";
 import type { Secrets } from "../secrets/mod.ts";
 import { collectingContext } from "./context.ts";
@@ -74,18 +74,22 @@ export async function execute(
   caller: Caller,
   options: CallOptions,
 ): Promise<CallResult> {
-  const call: Call = { services, registered, input, caller, options, now: now(services, caller) };
+  const asked: Call = { services, registered, input, caller, options, now: now(services, caller) };
   if (registered.reads) {
-    permit(call);
-    return await read(call);
+    permit(asked);
+    return await read(asked);
   }
+  let fits = false;
   try {
-    permit(call);
-    const prepared: unknown = await registered.operation.prepare?.(input, services);
+    permit(asked);
+    fits = true;
+    // What is answered, stored and sent is one text: half of a surrogate pair has no UTF-8.
+    const call: Call = { ...asked, input: wellFormed(input) };
+    const prepared: unknown = await registered.operation.prepare?.(call.input, services);
     return await write(call, prepared);
   } catch (error) {
     if (error instanceof DryRun) return { status: statusOf(registered), value: error.value };
-    if (options.dry_run !== true) await auditRefusal(call, error);
+    if (options.dry_run !== true) await auditRefusal(fits ? asked : { ...asked, input: fitting(asked) }, error);
     throw error;
   }
 }
@@ -194,6 +198,17 @@ function entry({ registered, input, caller, options, now }: Call, outcome: strin
     input: redact(input, registered.operation.input as TSchema),
     outcome,
   };
+}
+
+/** What of an input is as its schema says. The rest may hold anything, secrets too: the log does not keep it. */
+function fitting({ registered, input }: Call): Record<string, unknown> {
+  const faults = registered.check.faults(input);
+  if (faults.length === 0) return input;
+  const { properties } = registered.operation.input as TObject;
+  const unfit = new Set(faults.map(({ field }) => field.replace(/[.[].*/s, "")));
+  // So many faults are told at once; there may be more.
+  const kept = (name: string): boolean => faults.length < mostFaults && Object.hasOwn(properties, name) && !unfit.has(name);
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, kept(name) ? value : "[unfit]"]));
 }
 
 // The unit of a refused write is gone, so its entry has one of its own. Where even that cannot be written (a full

@@ -18,7 +18,7 @@ import { Problem } from "../plugin/problem.ts";
 import { RegistryError } from "../plugin/registry.ts";
 import type { Plugin } from "../plugin/types.ts";
 import { version } from "../version.ts";
-import { callIn } from "./call.ts";
+import { callIn, noteCommand } from "./call.ts";
 import { makeDemo } from "./demo.ts";
 import { serve } from "./serve.ts";
 import { chooseAccount, withApp } from "./with_app.ts";
@@ -68,7 +68,12 @@ function program(config: () => Config, plugins: readonly Plugin[]): Command {
         const wanted = { name: options.account, email: options.email, password: options.password };
         const known = await store.read((db) => findUser(db, wanted.email));
         const prepared = await prepareAccount(wanted, known);
-        print(await store.write((db) => insertAccount(db, prepared, clock.now())));
+        const made = await store.write(async (db) => {
+          const ids = await insertAccount(db, prepared, clock.now());
+          await noteCommand(db, clock, { ...ids, operation: "identity.setup", input: { account: prepared.name } });
+          return ids;
+        });
+        print(made);
       });
     });
 
@@ -92,7 +97,11 @@ function program(config: () => Config, plugins: readonly Plugin[]): Command {
           throw new Error(`Unknown tier "${options.tier}". There are: ${Object.keys(rateTiers).join(", ")}`);
         }
         const wanted = { account_id, label: options.label, scopes, listing_ids: null, tier: options.tier, expires_at: null };
-        const { row, key } = await store.write((db) => insertKey(db, { ...wanted, created_by: "cli" }, clock.now()));
+        const { row, key } = await store.write(async (db) => {
+          const made = await insertKey(db, { ...wanted, created_by: "cli" }, clock.now());
+          await noteCommand(db, clock, { account_id, operation: "api_keys.create", input: wanted });
+          return made;
+        });
         print({ id: row.id, key, account_id, label: row.label, scopes, tier: row.tier });
       });
     });
@@ -111,9 +120,12 @@ function program(config: () => Config, plugins: readonly Plugin[]): Command {
     .action(async (name: string, options: { account?: string }) => {
       const plan = plans.find((each) => each === name);
       if (plan === undefined) throw new Error(`Unknown plan "${name}". There are: ${plans.join(", ")}`);
-      await withApp(config(), plugins, async ({ store }) => {
+      await withApp(config(), plugins, async ({ store, clock }) => {
         const account_id = await chooseAccount(store, options.account);
-        await store.write((db) => setPlan(db, account_id, plan));
+        await store.write(async (db) => {
+          await setPlan(db, account_id, plan);
+          await noteCommand(db, clock, { account_id, operation: "identity.set_plan", input: { plan } });
+        });
         print({ account_id, plan });
       });
     });

@@ -16,19 +16,20 @@ import { migrate, type MigrationName, type MigrationSet, pendingMigrations } fro
 import { createReader } from "./reader.ts";
 import { newUlid } from "./ids.ts";
 import { ownDatabase } from "./owner.ts";
-import { openReader, openWriter, type SqliteConnection, sqliteDialect } from "./sqlite.ts";
+import { openReader, openWriter, type SqliteConnection, sqliteDialect, versionOf } from "./sqlite.ts";
 import { createWriter } from "./writer.ts";
 
 export { type Access, mustPermit, permits, wholeAccount } from "./access.ts";
 export { type Clock, fakeClock, type FakeClock, systemClock } from "./clock.ts";
 export { acrossAccounts, type Database, tables } from "./handle.ts";
 export { newId, newUlid } from "./ids.ts";
+export { eachText, hasEntry, holdsText, isAmong } from "./match.ts";
 export type { MigrationName, Migrations, MigrationSet } from "./migrate.ts";
 export { type Page, type PageInput, pageInput, pageOf, paginate } from "./page.ts";
 export { prepared } from "./prepared.ts";
 export { type Codec, codec, eachColumn, fromMinor, type Row, toMinor } from "./row.ts";
 export { ownDatabase } from "./owner.ts";
-export { addDays, dateIn, instantIn, instantOf, msOf, nightsBetween } from "./time.ts";
+export { addDays, dateIn, instantIn, instantOf, isDate, msOf, nightsBetween } from "./time.ts";
 export { isBusy } from "./writer.ts";
 
 /** An open database. */
@@ -37,6 +38,8 @@ export interface Store {
   write<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /** Runs `work` on a snapshot that cannot be written. */
   read<T>(work: (db: Database) => Promise<T>): Promise<T>;
+  /** A number that changes with every commit, of whichever process: what was read under it holds while it stands. */
+  version(): number;
   close(): Promise<void>;
   readonly stats: { readonly commits: number; readonly units: number };
 }
@@ -59,18 +62,21 @@ export function open({ dataDir, migrations, plugins = [] }: StoreOptions): Store
   migrateFile(dataDir, migrations);
   const file = databaseFile(dataDir);
   const handle = handleMaker(sqliteDialect, plugins);
-  const writer = createWriter(openWriter(file), handle);
+  const writer = createWriter(openWriter(file), handle, () => reader.renew());
   const reader = createReader(
     Array.from({ length: readers }, () => openReader(file)),
     handle,
   );
+  const watcher = openReader(file);
   return {
     write: writer.write,
     read: reader.read,
+    version: () => versionOf(watcher),
     stats: writer.stats,
     async close() {
       await writer.close();
       reader.close();
+      watcher.database.close();
     },
   };
 }

@@ -53,16 +53,20 @@ export async function paginate<DB, Table extends keyof DB, O extends { id: strin
   { limit, cursor, sort }: PageInput,
 ): Promise<Page<O>> {
   const descending = sort.startsWith("-");
-  const column = descending ? sort.slice(1) : sort;
+  const wanted = descending ? sort.slice(1) : sort;
+  // Ids are made in the order of creation, to the millisecond, and their index is there anyway.
+  const column = wanted === "created_at" ? "id" : wanted;
   const direction = descending ? "desc" : "asc";
-  let page = query
-    .orderBy(sql.ref(column), direction)
-    .orderBy(sql.ref("id"), direction)
-    .limit(limit + 1);
+  let page = query.orderBy(sql.ref(column), direction).limit(limit + 1);
+  if (column !== "id") page = page.orderBy(sql.ref("id"), direction);
   if (cursor !== undefined) {
     const [value, id] = readCursor(cursor, sort);
     const beyond = descending ? sql`<` : sql`>`;
-    page = page.where(sql<boolean>`(${sql.ref(column)}, ${sql.ref("id")}) ${beyond} (${value}, ${id})`);
+    page = page.where(
+      column === "id"
+        ? sql<boolean>`${sql.ref("id")} ${beyond} ${id}`
+        : sql<boolean>`(${sql.ref(column)}, ${sql.ref("id")}) ${beyond} (${value}, ${id})`,
+    );
   }
   const data = await page.execute();
   const more = data.length > limit;

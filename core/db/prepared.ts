@@ -5,9 +5,9 @@
  * @module
  */
 
-import { CompiledQuery, type Compilable } from "kysely";
+import type { Compilable } from "kysely";
 
-import type { Database } from "./handle.ts";
+import { type Database, runCompiled } from "./handle.ts";
 
 /** A query that was compiled once. Answers its rows. */
 export interface Prepared<Parameters, Row> {
@@ -22,7 +22,7 @@ class Slot {
 }
 
 interface Compiled {
-  readonly query: CompiledQuery;
+  readonly sql: string;
   readonly slots: readonly unknown[];
 }
 
@@ -37,21 +37,20 @@ export function prepared<Parameters extends object>() {
     const slots = new Proxy({}, { get: (_, name) => new Slot(String(name)) }) as Parameters;
 
     const compile = (db: Database): Compiled => {
-      const query = build(db, slots).compile();
-      return { query, slots: query.parameters };
+      const { sql, parameters } = build(db, slots).compile();
+      return { sql, slots: parameters };
     };
 
     return async (db, parameters) => {
-      const executor = db.getExecutor();
-      let ready = compiled.get(executor.adapter);
+      const { adapter } = db.getExecutor();
+      let ready = compiled.get(adapter);
       if (ready === undefined) {
         ready = compile(db);
-        compiled.set(executor.adapter, ready);
+        compiled.set(adapter, ready);
       }
       const given = parameters as Record<string, unknown>;
       const values = ready.slots.map((slot) => (slot instanceof Slot ? given[slot.name] : slot));
-      const result = await executor.executeQuery<Row>({ ...ready.query, parameters: values });
-      return result.rows;
+      return (await runCompiled(db, ready.sql, values)) as Row[];
     };
   };
 }

@@ -38,7 +38,7 @@ export function minorDigits(currency: string): number {
 
 const minor = new Map<string, number>();
 
-/** `"120.5"` EUR → 12050. Throws where the currency has no such digits. */
+/** `"120.5"` EUR → 12050. Throws where the currency has no such digits, or where it could not be kept exactly. */
 export function toMinor(amount: string, currency: string, field = "amount"): number {
   const digits = minorDigits(currency);
   const [whole = "0", fraction = ""] = amount.replace("-", "").split(".");
@@ -47,7 +47,8 @@ export function toMinor(amount: string, currency: string, field = "amount"): num
     throw invalid(field, "invalid_format", `"${field}" has more decimals than ${currency} has (${digits})`);
   }
   const value = Number(whole + kept);
-  return amount.startsWith("-") ? -value : value;
+  if (!Number.isSafeInteger(value)) throw invalid(field, "too_large", `"${field}" is too large to be kept exactly`);
+  return amount.startsWith("-") && value !== 0 ? -value : value;
 }
 
 /** 12050 EUR → `"120.50"`. */

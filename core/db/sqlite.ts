@@ -7,7 +7,6 @@
 import Sqlite from "better-sqlite3";
 import {
   type CompiledQuery,
-  type DatabaseConnection,
   type Dialect,
   type QueryResult,
   SqliteAdapter,
@@ -15,7 +14,7 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 
-import { NoTransactions } from "./handle.ts";
+import { type HandleConnection, NoTransactions } from "./handle.ts";
 
 /** What Kysely needs to know of SQLite. */
 export const sqliteDialect: Dialect = {
@@ -27,9 +26,13 @@ export const sqliteDialect: Dialect = {
 
 const mostStatements = 500;
 const openTimeout = 5000;
+/** In KiB: the pages that a busy writer touches again and again. */
+const writerCache = 65_536;
+/** 40 MB of write-ahead log. */
+const checkpointPages = 10_000;
 
 /** One connection, which keeps the statements that it has prepared. */
-export class SqliteConnection implements DatabaseConnection {
+export class SqliteConnection implements HandleConnection {
   readonly database: Sqlite.Database;
   readonly #statements = new Map<string, Sqlite.Statement<unknown[]>>();
 
@@ -54,14 +57,26 @@ export class SqliteConnection implements DatabaseConnection {
     return statement;
   }
 
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    // A full disk makes SQLite roll back by itself: what came after would be committed statement by statement.
-    if (!this.database.inTransaction) throw new Error("The transaction has been rolled back: nothing more can be done in it");
-    const statement = this.statement(query.sql);
-    const parameters = query.parameters as unknown[];
-    if (statement.reader) return { rows: statement.all(...parameters) as R[] };
-    const { changes } = statement.run(...parameters);
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const statement = this.#ready(sql);
+    if (statement.reader) return { rows: statement.all(parameters) as R[] };
+    const { changes } = statement.run(parameters);
     return { rows: [], numAffectedRows: BigInt(changes) };
+  }
+
+  rows(sql: string, parameters: readonly unknown[]): unknown[] {
+    const statement = this.#ready(sql);
+    if (statement.reader) return statement.all(parameters);
+    statement.run(parameters);
+    return [];
+  }
+
+  #ready(sql: string): Sqlite.Statement<unknown[]> {
+    // A full disk makes SQLite roll back by itself: what came after would be committed statement by statement.
+    if (!this.database.inTransaction) {
+      throw new Error("The transaction has been rolled back: nothing more can be done in it");
+    }
+    return this.statement(sql);
   }
 
   // oxlint-disable-next-line require-yield -- the signature is Kysely's; nothing here streams.
@@ -79,6 +94,11 @@ export function openWriter(file: string): SqliteConnection {
   // falsely: so the check comes after one.
   database.pragma("synchronous = FULL");
   database.pragma("foreign_keys = ON");
+  // Else each savepoint keeps what it may have to take back in a file.
+  database.pragma("temp_store = MEMORY");
+  database.pragma(`cache_size = -${writerCache}`);
+  // A checkpoint costs two waits for the disk; at SQLite's own 1000 pages a busy server would wait every few commits.
+  database.pragma(`wal_autocheckpoint = ${checkpointPages}`);
   database.exec("create table if not exists core_meta (key text primary key, value text not null)");
   database
     .prepare("insert into core_meta values ('opened', '1') on conflict (key) do update set value = value + 1")
@@ -104,4 +124,9 @@ export function openReader(file: string): SqliteConnection {
   const database = new Sqlite(file, { readonly: true, timeout: openTimeout });
   database.pragma("query_only = ON");
   return new SqliteConnection(database);
+}
+
+/** Changes with each commit of any other connection, of this process or another. */
+export function versionOf(connection: SqliteConnection): number {
+  return connection.statement("pragma data_version").pluck().get() as number;
 }

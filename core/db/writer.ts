@@ -40,8 +40,12 @@ const unitTimeout = 250;
 /** How long another process may hold the write lock before a caller is told. */
 const busyTimeout = 10_000;
 
-/** Makes the writer of a connection. */
-export function createWriter(connection: SqliteConnection, handle: HandleMaker): Writer {
+/** Makes the writer of a connection; `committed` is told of each commit before anybody else is. */
+export function createWriter(
+  connection: SqliteConnection,
+  handle: HandleMaker,
+  committed: () => void = () => {},
+): Writer {
   const run = (sql: string): void => void connection.statement(sql).run();
   const queue: Unit[] = [];
   const stats = { commits: 0, units: 0 };
@@ -112,6 +116,7 @@ export function createWriter(connection: SqliteConnection, handle: HandleMaker):
     } finally {
       watch.stop();
     }
+    committed();
     stats.commits++;
     stats.units += outcomes.length;
     // A refusal, too, may rest on what a sibling wrote: nobody is told before the commit.

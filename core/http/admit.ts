@@ -22,7 +22,11 @@ export function notePeer(request: Request, peer: () => string | undefined): void
 export const peerOf = (request: Request): string | undefined => peers.get(request)?.();
 
 /** Begins an exchange: from here on it has an id. */
-export const begin = (request: Request): Exchange => ({ request, request_id: newUlid(), standing: undefined });
+export const begin = (request: Request): Exchange => ({
+  request,
+  request_id: newUlid(),
+  standing: undefined,
+});
 
 /** Counts a call without a credential, by its sender's address. */
 export function countAnonymous(app: App, exchange: Exchange): void {
@@ -32,7 +36,11 @@ export function countAnonymous(app: App, exchange: Exchange): void {
 }
 
 /** Finds out who calls and counts the call. Whoever is not let in is counted by address. */
-export async function admit(app: App, exchange: Exchange, resource: "/v1" | "/mcp"): Promise<Caller> {
+export async function admit(
+  app: App,
+  exchange: Exchange,
+  resource: "/v1" | "/mcp",
+): Promise<Caller> {
   let caller: Caller;
   try {
     caller = await app.authenticate(exchange.request, resource);
@@ -50,7 +58,11 @@ function count({ limits }: App, exchange: Exchange, holder: string, tier: string
   exchange.standing = standing;
   if (standing.retry_after === 0) return;
   const { retry_after, limit } = standing;
-  throw new Problem("rate_limited", `Too many requests: wait ${retry_after} s. The tier "${tier}" allows ${limit} a minute`, {
-    extra: { retry_after, limit, window_seconds: 60, tier },
-  });
+  throw new Problem(
+    "rate_limited",
+    `Too many requests: wait ${retry_after} s. The tier "${tier}" allows ${limit} a minute`,
+    {
+      extra: { retry_after, limit, window_seconds: 60, tier },
+    },
+  );
 }

@@ -20,9 +20,15 @@ export function createDocs(app: App): Endpoint[] {
   const document = createDocument(() => JSON.stringify(openapi(registry, config.baseUrl)), {
     "content-type": "application/json",
   });
-  const llms = createDocument(() => llmsText(registry, config.baseUrl), { "content-type": "text/plain; charset=utf-8" });
+  const llms = createDocument(() => llmsText(registry, config.baseUrl), {
+    "content-type": "text/plain; charset=utf-8",
+  });
   return [
-    endpoint(app, { path: "/v1/openapi.json", counted: true, answer: ({ request }) => document(request) }),
+    endpoint(app, {
+      path: "/v1/openapi.json",
+      counted: true,
+      answer: ({ request }) => document(request),
+    }),
     endpoint(app, { path: "/llms.txt", answer: ({ request }) => llms(request) }),
     ...createReference(app),
     ...createResourceMetadata(app),

@@ -31,7 +31,9 @@ export function createHttp(app: App, own: readonly Endpoint[] = []): Fetch {
   const { registry, log } = app;
 
   const operationHandler = (registered: RegisteredOperation): Handler => {
-    const readable = registry.operations.values().some(({ method, path }) => method === "GET" && path === `${registered.path}/:id`);
+    const readable = registry.operations
+      .values()
+      .some(({ method, path }) => method === "GET" && path === `${registered.path}/:id`);
     const location = registered.method === "POST" && readable ? `/v1${registered.path}` : undefined;
     return async (request, params) => {
       const exchange = begin(request);
@@ -53,20 +55,22 @@ export function createHttp(app: App, own: readonly Endpoint[] = []): Fetch {
     };
   };
 
-  const routeHandler = (route: Route): Handler => async (request, params) => {
-    const exchange = begin(request);
-    try {
-      if (route.scope === "public") countAnonymous(app, exchange);
-      else mustCover((await admit(app, exchange, "/v1")).scopes, route.scope);
-      const response = await route.handler({ request, params, app });
-      for (const [name, value] of Object.entries(commonHeaders(exchange))) {
-        if (!response.headers.has(name)) response.headers.set(name, value);
+  const routeHandler =
+    (route: Route): Handler =>
+    async (request, params) => {
+      const exchange = begin(request);
+      try {
+        if (route.scope === "public") countAnonymous(app, exchange);
+        else mustCover((await admit(app, exchange, "/v1")).scopes, route.scope);
+        const response = await route.handler({ request, params, app });
+        for (const [name, value] of Object.entries(commonHeaders(exchange))) {
+          if (!response.headers.has(name)) response.headers.set(name, value);
+        }
+        return response;
+      } catch (error) {
+        return answerError(exchange, error, log);
       }
-      return response;
-    } catch (error) {
-      return answerError(exchange, error, log);
-    }
-  };
+    };
 
   const endpoints: Endpoint[] = [
     ...[...registry.operations.values()].map((registered) => ({
@@ -99,13 +103,20 @@ export function createHttp(app: App, own: readonly Endpoint[] = []): Fetch {
       countAnonymous(app, exchange);
       if (known === undefined) {
         const { pathname } = new URL(request.url);
-        throw new Problem("not_found", `There is nothing at ${pathname}: see /docs for what there is`);
+        throw new Problem(
+          "not_found",
+          `There is nothing at ${pathname}: see /docs for what there is`,
+        );
       }
       const allow = [...known, ...(known.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
       if (request.method === "OPTIONS") return preflight(exchange, allow);
-      throw new Problem("method_not_allowed", `${request.method} is not offered here; there is: ${allow}`, {
-        headers: { allow },
-      });
+      throw new Problem(
+        "method_not_allowed",
+        `${request.method} is not offered here; there is: ${allow}`,
+        {
+          headers: { allow },
+        },
+      );
     } catch (error) {
       return answerError(exchange, error, log);
     }
@@ -113,15 +124,22 @@ export function createHttp(app: App, own: readonly Endpoint[] = []): Fetch {
 
   for (const [path, list] of byPath) {
     const handlers = new Map(
-      list.map(({ method, path, name = path, handle }) => [method, measured(app.metrics, name, named(path, handle))]),
+      list.map(({ method, path, name = path, handle }) => [
+        method,
+        measured(app.metrics, name, named(path, handle)),
+      ]),
     );
     for (const [method, handle] of handlers) {
-      methods.route(method, path, ({ request, params }) => handle(request, params), { parse: "none" });
+      methods.route(method, path, ({ request, params }) => handle(request, params), {
+        parse: "none",
+      });
     }
     const known = [...handlers.keys()];
     const get = handlers.get("GET");
     const rest = ({ request, params }: { request: Request; params: Record<string, string> }) =>
-      request.method === "HEAD" && get !== undefined ? headOf(get(request, params)) : otherwise(request, known);
+      request.method === "HEAD" && get !== undefined
+        ? headOf(get(request, params))
+        : otherwise(request, known);
     methods.all(path, rest, { parse: "none" });
   }
   methods.all("*", ({ request }) => otherwise(request, undefined), { parse: "none" });
@@ -144,7 +162,10 @@ function named(path: string, handle: Handler): Handler {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
   if (names.length === 0) return handle;
   return (request, params) =>
-    handle(request, Object.fromEntries(names.map((name, place) => [name, params[`p${place}`] ?? ""])));
+    handle(
+      request,
+      Object.fromEntries(names.map((name, place) => [name, params[`p${place}`] ?? ""])),
+    );
 }
 
 const allowedHeaders =
@@ -180,12 +201,17 @@ function idempotencyOf({ method, url, headers }: Request, { body }: RequestInput
   return { key, request: sha256(`${method} ${pathname}${search}\n${body}`) };
 }
 
-function mustHaveFields({ operation }: RegisteredOperation, fields: readonly string[] | undefined): void {
+function mustHaveFields(
+  { operation }: RegisteredOperation,
+  fields: readonly string[] | undefined,
+): void {
   if (fields === undefined) return;
   const output = operation.output as TObject;
   const item = (output.properties.data?.items ?? output) as TObject;
   const unknown = fields.filter((field) => item.properties[field] === undefined);
   if (unknown.length === 0) return;
   const message = `"fields" names what is not there: ${unknown.join(", ")}. There are: ${Object.keys(item.properties).join(", ")}`;
-  throw new Problem("validation_failed", message, { details: [{ field: "fields", code: "not_allowed", message }] });
+  throw new Problem("validation_failed", message, {
+    details: [{ field: "fields", code: "not_allowed", message }],
+  });
 }

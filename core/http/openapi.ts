@@ -60,7 +60,10 @@ function pathsOf(registry: Registry, writers: Writers): Record<string, Json> {
   for (const [path, list] of byPath) {
     const inOrder = methods.flatMap((method) => list.filter((one) => one.method === method));
     paths[`/v1${templateOf(path)}`] = Object.fromEntries(
-      inOrder.map((one: RegisteredOperation) => [one.method.toLowerCase(), operationEntry(one, registry, writers)]),
+      inOrder.map((one: RegisteredOperation) => [
+        one.method.toLowerCase(),
+        operationEntry(one, registry, writers),
+      ]),
     );
   }
   for (const route of registry.routes) {
@@ -73,20 +76,31 @@ function pathsOf(registry: Registry, writers: Writers): Record<string, Json> {
 
 function webhooksOf({ plugins }: Registry, { schemas }: Writers): Record<string, Json> {
   const entries = plugins.flatMap((plugin) =>
-    Object.values(plugin.events ?? {}).map((event): [string, Json] => [event.name, webhookEntry(event, plugin.name, schemas)]),
+    Object.values(plugin.events ?? {}).map((event): [string, Json] => [
+      event.name,
+      webhookEntry(event, plugin.name, schemas),
+    ]),
   );
   return Object.fromEntries(entries);
 }
 
 function tagsOf({ plugins }: Registry): Json[] {
   return plugins
-    .filter(({ operations = {}, routes = {}, events = {} }) => [operations, routes, events].some((each) => Object.keys(each).length > 0))
-    .map(({ name, summary }) => ({ name, description: summary, "x-displayName": displayName(name) }));
+    .filter(({ operations = {}, routes = {}, events = {} }) =>
+      [operations, routes, events].some((each) => Object.keys(each).length > 0),
+    )
+    .map(({ name, summary }) => ({
+      name,
+      description: summary,
+      "x-displayName": displayName(name),
+    }));
 }
 
 /** `api_keys` → `API keys`. */
 function displayName(name: string): string {
-  const words = name.replaceAll("_", " ").replaceAll(/\b(api|crm)\b/g, (word) => word.toUpperCase());
+  const words = name
+    .replaceAll("_", " ")
+    .replaceAll(/\b(api|crm)\b/g, (word) => word.toUpperCase());
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

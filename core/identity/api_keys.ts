@@ -100,7 +100,8 @@ async function tierOf({ db, access, actor }: Context): Promise<string> {
   return actor.credential_id === null ? defaultTier : (await find(access, db, actor.credential_id)).tier;
 }
 
-const create = defineOperation({
+/** Exported for the guard of whoever owns the listings: core knows none. */
+export const create = defineOperation({
   name: "api_keys.create",
   summary: "Make an API key, with at most the rights of the credential that makes it.",
   route: "POST /api-keys",
@@ -113,7 +114,7 @@ const create = defineOperation({
     expires_at: t.Optional(nullable(instant({ examples: ["2030-01-01T00:00:00Z"] }))),
   }),
   output: NewApiKey,
-  problems: ["insufficient_scope", "listing_not_permitted"],
+  problems: ["insufficient_scope", "listing_not_permitted", "not_found"],
   async handler(input, context) {
     const { db, access, actor, now } = context;
     const listing_ids = input.listing_ids ?? null;

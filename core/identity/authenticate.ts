@@ -10,7 +10,7 @@ import { LRUCache } from "lru-cache";
 import type { Caller } from "../call/mod.ts";
 import type { Clock, Store } from "../db/mod.ts";
 import { Problem, type ProblemCode } from "../plugin/problem.ts";
-import { findKey, type FoundKey, keyPrefix, type LastUsed } from "./keys.ts";
+import { createKeyFinder, type FoundKey, keyPrefix, type LastUsed } from "./keys.ts";
 
 /** What it needs. */
 export interface AuthenticatorOptions {
@@ -25,6 +25,7 @@ export type Authenticate = (request: Request, resource: "/v1" | "/mcp") => Promi
 
 /** Makes the authenticator. */
 export function createAuthenticator({ store, clock, baseUrl, lastUsed }: AuthenticatorOptions): Authenticate {
+  const findKey = createKeyFinder(store);
   return async ({ headers }, resource) => {
     const refuse = (code: ProblemCode, message: string, error?: string): Problem =>
       new Problem(code, message, { headers: { "www-authenticate": challenge(baseUrl, resource, error) } });
@@ -41,7 +42,7 @@ export function createAuthenticator({ store, clock, baseUrl, lastUsed }: Authent
     // Only for a bearer token may the challenge speak of one (RFC 6750 §3.1).
     const error = byKey ? undefined : "invalid_token";
     const code = byKey ? "invalid_api_key" : "invalid_token";
-    const found = given.startsWith(keyPrefix) ? await store.read((db) => findKey(db, given)) : undefined;
+    const found = given.startsWith(keyPrefix) ? await findKey(given) : undefined;
     if (found === undefined) {
       throw refuse(code, byKey ? "Unknown API key: check it, or make a new one" : "Unknown or expired token: sign in again", error);
     }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { LRUCache } from "lru-cache";
 import { alphabet, generateRandomString } from "oslo/crypto";
 
 import type { Plan } from "../call/plans.ts";
@@ -73,10 +74,23 @@ const byHash = prepared<{ hash: string }>()((db, { hash }) =>
     .where("k.hash", "=", hash),
 );
 
-/** The key that was given, by its digest; nothing where there is none. */
-export async function findKey(db: Database, key: string): Promise<FoundKey | undefined> {
-  const [row] = await byHash(db, { hash: sha256(key) });
-  return row;
+/** Finds the key that was given, by its digest; nothing where there is none. */
+export type FindKey = (key: string) => Promise<FoundKey | undefined>;
+
+const mostFound = 10_000;
+
+/** Makes the finder. What it found holds until anything is committed: a revoked key is refused on its next call. */
+export function createKeyFinder(store: Store): FindKey {
+  const found = new LRUCache<string, { readonly version: number; readonly row: FoundKey }>({ max: mostFound });
+  return async (key) => {
+    const hash = sha256(key);
+    const version = store.version();
+    const before = found.get(hash);
+    if (before?.version === version) return before.row;
+    const [row] = await store.read((db) => byHash(db, { hash }));
+    if (row !== undefined) found.set(hash, { version, row });
+    return row;
+  };
 }
 
 /** Notes when keys were last used, and writes it down now and then, many at once. */

@@ -24,7 +24,9 @@ async function answer(app: App): Promise<Response> {
     scrape = createScrape(app);
     scrapes.set(app, scrape);
   }
-  return new Response(await scrape(), { headers: { "content-type": mediaType, "cache-control": "no-store" } });
+  return new Response(await scrape(), {
+    headers: { "content-type": mediaType, "cache-control": "no-store" },
+  });
 }
 
 const read = defineRoute({
@@ -64,6 +66,10 @@ const localHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
  */
 function isLocal(request: Request): boolean {
   const peer = peerOf(request);
-  if (peer === undefined || !ipaddr.isValid(peer) || ipaddr.process(peer).range() !== "loopback") return false;
-  return localHosts.has(new URL(request.url).hostname) && !forwarding.some((name) => request.headers.has(name));
+  if (peer === undefined || !ipaddr.isValid(peer) || ipaddr.process(peer).range() !== "loopback")
+    return false;
+  return (
+    localHosts.has(new URL(request.url).hostname) &&
+    !forwarding.some((name) => request.headers.has(name))
+  );
 }

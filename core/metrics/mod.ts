@@ -8,7 +8,9 @@
 import type { Handler } from "../http/endpoint.ts";
 
 /** Upper bounds of the duration histogram, in seconds. */
-export const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10] as const;
+export const bounds = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
+] as const;
 
 /** What is counted of one operation. */
 export interface Series {
@@ -34,7 +36,11 @@ export function createMetrics(): Metrics {
     series(name) {
       let series = all.get(name);
       if (series === undefined) {
-        series = { statuses: {}, durations: Array.from({ length: bounds.length + 1 }, () => 0), seconds: 0 };
+        series = {
+          statuses: {},
+          durations: Array.from({ length: bounds.length + 1 }, () => 0),
+          seconds: 0,
+        };
         all.set(name, series);
       }
       return series;

@@ -21,13 +21,32 @@ import { bounds, type Metrics } from "./mod.ts";
 export const mediaType = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** Makes the function that writes the text. */
-export function createScrape({ metrics, store, clock }: Pick<App, "metrics" | "store" | "clock">): () => Promise<string> {
+export function createScrape({
+  metrics,
+  store,
+  clock,
+}: Pick<App, "metrics" | "store" | "clock">): () => Promise<string> {
   const registry = new Registry();
   const registers = [registry];
   const counter = (name: string, help: string, read: () => number): void =>
-    void new Counter({ name, help, registers, collect() { this.reset(); this.inc(read()); } });
+    void new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
   const gauge = (name: string, help: string, read: () => number): void =>
-    void new Gauge({ name, help, registers, collect() { this.set(read()); } });
+    void new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
 
   const labelNames = ["operation", "status"] as const;
   void new Counter({
@@ -38,28 +57,62 @@ export function createScrape({ metrics, store, clock }: Pick<App, "metrics" | "s
     collect() {
       this.reset();
       for (const [operation, { statuses }] of metrics.all) {
-        for (const [status, count] of Object.entries(statuses)) this.inc({ operation, status }, count);
+        for (const [status, count] of Object.entries(statuses))
+          this.inc({ operation, status }, count);
       }
     },
   });
   registry.registerMetric(durations(metrics));
 
-  counter("innkeep_writer_commits_total", "Commits of the database's writer.", () => store.stats.commits);
+  counter(
+    "innkeep_writer_commits_total",
+    "Commits of the database's writer.",
+    () => store.stats.commits,
+  );
   counter("innkeep_writer_units_total", "Units of work in those commits.", () => store.stats.units);
 
   let waiting: Backlog = { deliveries: 0, reactions: 0, oldest_ms: 0 };
-  gauge("innkeep_outbox_deliveries_pending", "Deliveries that wait to be sent.", () => waiting.deliveries);
-  gauge("innkeep_outbox_reactions_pending", "Reactions that wait to be run.", () => waiting.reactions);
-  gauge("innkeep_outbox_oldest_due_seconds", "For how long the oldest due delivery has been due.", () => waiting.oldest_ms / 1000);
+  gauge(
+    "innkeep_outbox_deliveries_pending",
+    "Deliveries that wait to be sent.",
+    () => waiting.deliveries,
+  );
+  gauge(
+    "innkeep_outbox_reactions_pending",
+    "Reactions that wait to be run.",
+    () => waiting.reactions,
+  );
+  gauge(
+    "innkeep_outbox_oldest_due_seconds",
+    "For how long the oldest due delivery has been due.",
+    () => waiting.oldest_ms / 1000,
+  );
 
   const cpu = (): NodeJS.CpuUsage => process.cpuUsage();
-  counter("process_cpu_user_seconds_total", "Processor time spent in the program.", () => cpu().user / 1e6);
-  counter("process_cpu_system_seconds_total", "Processor time spent in the system.", () => cpu().system / 1e6);
+  counter(
+    "process_cpu_user_seconds_total",
+    "Processor time spent in the program.",
+    () => cpu().user / 1e6,
+  );
+  counter(
+    "process_cpu_system_seconds_total",
+    "Processor time spent in the system.",
+    () => cpu().system / 1e6,
+  );
   gauge("process_resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
   gauge("process_heap_bytes", "Memory of the script engine.", () => process.memoryUsage().heapUsed);
   gauge("process_uptime_seconds", "For how long the process has run.", () => process.uptime());
-  gauge("process_open_fds", "Open files and connections; 0 where the system does not tell.", openFiles);
-  new Gauge({ name: "innkeep_build_info", help: "1, with the version.", labelNames: ["version"], registers }).set({ version }, 1);
+  gauge(
+    "process_open_fds",
+    "Open files and connections; 0 where the system does not tell.",
+    openFiles,
+  );
+  new Gauge({
+    name: "innkeep_build_info",
+    help: "1, with the version.",
+    labelNames: ["version"],
+    registers,
+  }).set({ version }, 1);
 
   return async () => {
     waiting = await store.read((db) => backlog(db, clock.ms()));
@@ -78,7 +131,11 @@ function durations({ all }: Metrics): Metric {
       let count = 0;
       const buckets = durations.map((each, place) => {
         count += each;
-        return { metricName: `${name}_bucket`, labels: { operation, le: bounds[place] ?? "+Inf" }, value: count };
+        return {
+          metricName: `${name}_bucket`,
+          labels: { operation, le: bounds[place] ?? "+Inf" },
+          value: count,
+        };
       });
       // What was never asked for takes no room.
       if (count === 0) return [];

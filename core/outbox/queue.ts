@@ -55,7 +55,9 @@ export async function claim(db: Database, subscription_id: string, limit: number
   const lease_token = newUlid();
   const rows = await deliveries(db)
     .selectFrom("outbox_deliveries as d")
-    .innerJoin("outbox_events as e", "e.id", "d.event_id")
+    .innerJoin("outbox_events as e", (join) =>
+      join.onRef("e.account_id", "=", "d.account_id").onRef("e.id", "=", "d.event_id"),
+    )
     .innerJoin("outbox_subscriptions as s", "s.id", "d.subscription_id")
     .innerJoin("outbox_secrets as k", (join) =>
       join.onRef("k.subscription_id", "=", "d.subscription_id").onRef("k.version", "=", "d.secret_version"),

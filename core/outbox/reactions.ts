@@ -73,6 +73,7 @@ export function createReactor({ store, clock, registry, log, inAccount }: Reacto
       const event = await rows(db)
         .selectFrom("outbox_events")
         .select("body")
+        .where("account_id", "=", row.account_id)
         .where("id", "=", row.event_id)
         .executeTakeFirstOrThrow();
       const { data } = JSON.parse(new TextDecoder().decode(event.body)) as { data: never };

@@ -40,7 +40,7 @@ export interface SecretRow {
 
 /** An event, with the bytes that are sent and signed. */
 export interface EventRow {
-  /** The order of commits. */
+  /** The order of commits. Never the last one is removed, so no number comes twice. */
   seq: number;
   id: string;
   account_id: string;
@@ -120,9 +120,9 @@ export const migrations: Migrations = {
       subscription_id text not null, account_id text not null, version integer not null, box text not null,
       created_at text not null, primary key (subscription_id, version))`,
     `create table outbox_events (
-      seq integer primary key autoincrement, id text not null unique, account_id text not null, name text not null,
+      seq integer primary key, id text not null, account_id text not null, name text not null,
       listing_id text, credential_id text, created_at text not null, body blob not null)`,
-    "create index outbox_events_account on outbox_events (account_id, seq)",
+    "create unique index outbox_events_id on outbox_events (account_id, id)",
     `create table outbox_deliveries (
       id text primary key, account_id text not null, event_id text not null, subscription_id text not null,
       state text not null, attempt integer not null, due_ms integer not null, lease_token text,

@@ -20,7 +20,6 @@ import {
 } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { Value } from "@sinclair/typebox/value";
 
 import { isDate, isInstant, isTime, isTimezone } from "../db/time.ts";
 import type { Detail } from "./problem.ts";
@@ -164,33 +163,63 @@ export interface Checker<T> {
 /** Compiles a schema at its first use: at start nobody waits for hundreds of them. */
 export function checker<S extends TSchema>(schema: S): Checker<Static<S>> {
   let compiled: TypeCheck<S> | undefined;
-  let defaults = false;
+  let fill: Fill | undefined;
   const get = (): TypeCheck<S> => {
     if (compiled === undefined) {
       compiled = TypeCompiler.Compile(schema);
-      eachField(schema, (_, field) => {
-        defaults ||= field.default !== undefined;
-      });
+      fill = filler(schema);
     }
     return compiled;
   };
   return {
     faults(value) {
       const check = get();
-      if (defaults) Value.Default(schema, value);
+      fill?.(value);
       return check.Check(value) ? [] : describe(check.Errors(value));
     },
     fits: (value): value is Static<S> => get().Check(value),
   };
 }
 
-const most = 20;
+/** Fills defaults into a value, in place. */
+type Fill = (value: unknown) => void;
+
+/**
+ * What fills the defaults of a schema; undefined where it has none. Not TypeBox's own: that one merges a default into
+ * what was given, so that `[]` for an object became right.
+ */
+function filler(schema: TSchema): Fill | undefined {
+  const bare = inner(schema);
+  if (bare.items !== undefined) {
+    const each = filler(bare.items as TSchema);
+    return each && ((value) => (Array.isArray(value) ? value.forEach((item) => each(item)) : undefined));
+  }
+  const steps: ((record: Record<string, unknown>) => void)[] = [];
+  for (const [name, field] of Object.entries((bare.properties ?? {}) as Record<string, TSchema>)) {
+    const deeper = filler(field);
+    const fallback: unknown = field.default;
+    const plain = typeof fallback !== "object" || fallback === null;
+    if (fallback === undefined && deeper === undefined) continue;
+    steps.push((record) => {
+      if (record[name] !== undefined) deeper?.(record[name]);
+      else if (fallback !== undefined) record[name] = plain ? fallback : structuredClone(fallback);
+    });
+  }
+  if (steps.length === 0) return undefined;
+  return (value) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return;
+    for (const step of steps) step(value as Record<string, unknown>);
+  };
+}
+
+/** So many faults are told at once. */
+export const mostFaults = 20;
 
 function describe(errors: Iterable<ValueError>): Detail[] {
   const found = new Map<string, Detail>();
   for (const error of errors) {
     for (const detail of explain(error)) if (!found.has(detail.field)) found.set(detail.field, detail);
-    if (found.size >= most) break;
+    if (found.size >= mostFaults) break;
   }
   return [...found.values()];
 }

@@ -9,6 +9,7 @@ import { type Endpoint, endpoint } from "../http/endpoint.ts";
 import { sha256 } from "../secrets/mod.ts";
 import firstPage from "./first_page.browser.js" with { type: "text" };
 import icon from "./icon.svg" with { type: "text" };
+
 import style from "./page.css" with { type: "text" };
 
 /** A file and where it is served. */
@@ -37,10 +38,13 @@ export function createAssets(app: App): Endpoint[] {
     endpoint(app, {
       path,
       page: true,
-      answer: () => new Response(text, { headers: { "content-type": type, "cache-control": caching } }),
+      answer: () =>
+        new Response(text, { headers: { "content-type": type, "cache-control": caching } }),
     });
   return [
-    ...Object.values(assets).map((one) => serve(one.path, one, "public, max-age=31536000, immutable")),
+    ...Object.values(assets).map((one) =>
+      serve(one.path, one, "public, max-age=31536000, immutable"),
+    ),
     serve("/favicon.ico", assets.icon, "public, max-age=86400"),
   ];
 }

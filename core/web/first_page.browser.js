@@ -17,6 +17,12 @@ async function askReady() {
   }
 }
 
+async function copy(block, button) {
+  await navigator.clipboard.writeText(block.querySelector("code").textContent);
+  button.textContent = "Copied";
+  setTimeout(() => (button.textContent = "Copy"), 2000);
+}
+
 /** Only where the browser lets a page write to the clipboard: over https, or on this machine. */
 function offerCopies() {
   if (navigator.clipboard === undefined) return;
@@ -25,11 +31,7 @@ function offerCopies() {
     button.type = "button";
     button.className = "copy";
     button.textContent = "Copy";
-    button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(block.querySelector("code").textContent);
-      button.textContent = "Copied";
-      setTimeout(() => (button.textContent = "Copy"), 2000);
-    });
+    button.addEventListener("click", () => void copy(block, button));
     block.append(button);
   }
 }

@@ -7,7 +7,7 @@
 import type { App } from "../app.ts";
 import { isEmpty } from "../identity/setup_link.ts";
 import { assets } from "./assets.ts";
-import { html, type Html } from "./html.ts";
+import { type Html, html } from "./html.ts";
 import { code, page, program } from "./page.ts";
 
 /** Draws it. */
@@ -18,36 +18,53 @@ export async function firstPage({ store, config, registry }: App): Promise<Respo
     title: "Innkeep",
     script: assets.firstPage,
     body: html`<main>
-<section class="intro">
-<p class="state" role="status"><span data-state="good">Running</span></p>
-<h1>Property management on your own server.</h1>
-<p class="lead">Innkeep manages short-term rentals from one process and one folder of data: listings, calendars,
-reservations, messages and cleanings, by a REST API, an MCP server and signed webhooks.</p>
-<p class="links"><a class="button" href="/docs">API reference</a><a href="/llms.txt">llms.txt</a><a
-href="/v1/openapi.json">OpenAPI</a></p>
-</section>
-${empty ? noAccount() : html``}
-<section aria-labelledby="steps">
-<h2 id="steps">First steps</h2>
-<div class="cards">
-${card("Operators", "Make an account, then add a first listing.", operatorSteps)}
-${card("REST", "Make a key with the scopes that it needs, then call the API.", restSteps(baseUrl))}
-${card("Assistants", "Give this to a client of MCP, with a key of its own.", assistantSteps(baseUrl))}
-${card(
-  "Webhooks",
-  `Subscribe to any of ${registry.events.size} events. Check the signature over the raw body; what was missed can be sent again.`,
-  webhookSteps(baseUrl),
-)}
-</div>
-</section>
-</main>`,
+      <section class="intro">
+        <p class="state">
+          <span data-state="good" role="status">Running</span
+          >${empty ? "" : " · There is an account"}
+        </p>
+        <h1>Property management on your own server.</h1>
+        <p class="lead">
+          Innkeep manages short-term rentals from one process and one folder of data: listings,
+          calendars, reservations, messages and cleanings, by a REST API, an MCP server and signed
+          webhooks.
+        </p>
+        <p class="links">
+          <a class="button" href="/docs">API reference</a><a href="/llms.txt">llms.txt</a
+          ><a href="/v1/openapi.json">OpenAPI</a>
+        </p>
+      </section>
+      ${empty ? noAccount() : undefined}
+      <section aria-labelledby="steps">
+        <h2 id="steps">First steps</h2>
+        <div class="cards">
+          ${operators(empty)}
+          ${card("REST", "Make a key with the scopes that it needs, then call the API.", restSteps(baseUrl))}
+          ${card("Assistants", "Give this to a client of MCP, with a key of its own.", assistantSteps(baseUrl))}
+          ${card(
+            "Webhooks",
+            `Subscribe to any of ${registry.events.size} events. Check the signature over the raw body; what was missed can be sent again.`,
+            webhookSteps(baseUrl),
+          )}
+        </div>
+      </section>
+    </main>`,
   });
 }
 
-const operatorSteps = `${program} setup --account "Lake homes" \\
-  --email you@example.com --password …
+const operators = (empty: boolean): Html =>
+  empty
+    ? card(
+        "Operators",
+        "Make an account, then add a first listing.",
+        `${accountStep}\n\n${listingStep}`,
+      )
+    : card("Operators", "Add a listing from the command line.", listingStep);
 
-${program} call listings.create --json \\
+const accountStep = `${program} setup --account "Lake homes" \\
+  --email you@example.com --password …`;
+
+const listingStep = `${program} call listings.create --json \\
   '{"title": "Lake house", "currency": "EUR",
     "timezone": "Europe/Rome"}'`;
 
@@ -61,7 +78,9 @@ const assistantSteps = (baseUrl: string): string => `{
   "mcpServers": {
     "innkeep": {
       "url": "${baseUrl}/mcp",
-      "headers": { "Authorization": "Bearer KEY" }
+      "headers": {
+        "Authorization": "Bearer KEY"
+      }
     }
   }
 }`;
@@ -72,12 +91,19 @@ const webhookSteps = (baseUrl: string): string => `curl ${baseUrl}/v1/webhooks \
   -d '{"url": "https://example.com/hook",
        "events": ["*"]}'`;
 
-const noAccount = (): Html => html`<section class="notice" aria-labelledby="account">
-<h2 id="account">There is no account yet</h2>
-<p>When the server started it printed a link that ends in <code>/setup?token=…</code> to its log. Open it to make the
-first account; it works once. If the log is gone, start the server again for a new link, or use the command line.</p>
-</section>`;
+const noAccount = (): Html =>
+  html`<section class="notice" aria-labelledby="account">
+    <h2 id="account">There is no account yet</h2>
+    <p>
+      When the server started it printed a link that ends in <code>/setup?token=…</code> to its log.
+      Open it to make the first account; it works once. If the log is gone, start the server again
+      for a new link, or use the command line.
+    </p>
+  </section>`;
 
 const card = (title: string, words: string, example: string): Html =>
-  html`<article class="card"><h3>${title}</h3><p>${words}</p>${code(example)}</article>
-`;
+  html`<article class="card">
+    <h3>${title}</h3>
+    <p>${words}</p>
+    ${code(example)}
+  </article> `;

@@ -6,7 +6,7 @@
 
 import { version } from "../version.ts";
 import { type Asset, assets } from "./assets.ts";
-import { html, type Html } from "./html.ts";
+import { type Html, html } from "./html.ts";
 
 /** What a page is made of. */
 export interface PageOptions {
@@ -32,25 +32,26 @@ const policy = [
 /** Draws a page. */
 export function page({ title, body, status = 200, script, secret = false }: PageOptions): Response {
   const { markup } = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title}</title>
-<link rel="icon" href="${assets.icon.path}" type="image/svg+xml">
-<link rel="stylesheet" href="${assets.style.path}">
-${script === undefined ? undefined : html`<script src="${script.path}" type="module"></script>`}
-</head>
-<body>
-<header class="bar">
-<a class="brand" href="/"><img src="${assets.icon.path}" alt="" width="24" height="24">Innkeep</a>
-<span class="version">${version}</span>
-</header>
-${body}
-</body>
-</html>
-`;
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="icon" href="${assets.icon.path}" type="image/svg+xml" />
+        <link rel="stylesheet" href="${assets.style.path}" />
+        ${script === undefined ? undefined : html`<script src="${script.path}" type="module"></script>`}
+      </head>
+      <body>
+        <header class="bar">
+          <a class="brand" href="/"
+            ><img src="${assets.icon.path}" alt="" width="24" height="24" />Innkeep</a
+          >
+          <span class="version">${version}</span>
+        </header>
+        ${body}
+      </body>
+    </html> `;
   return new Response(markup, {
     status,
     headers: {
@@ -64,7 +65,13 @@ ${body}
 }
 
 /** How the program is called: by its name where it is one file, else as the source is run. */
-export const program = import.meta.path.includes("$bunfs") || import.meta.path.includes("~BUN") ? "innkeep" : "bun server.ts";
+export const program =
+  import.meta.path.includes("$bunfs") || import.meta.path.includes("~BUN")
+    ? "innkeep"
+    : "bun server.ts";
 
 /** A command or a request, to be copied. */
-export const code = (text: string): Html => html`<div class="code"><pre><code>${text}</code></pre></div>`;
+export const code = (text: string): Html =>
+  html`<div class="code">
+    <pre><code>${text}</code></pre>
+  </div>`;

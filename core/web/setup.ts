@@ -9,7 +9,13 @@ import { verifyRequestOrigin } from "oslo/request";
 import type { App } from "../app.ts";
 import { type Endpoint, endpoint } from "../http/endpoint.ts";
 import { readBody } from "../http/input.ts";
-import { findUser, insertAccount, isSetupToken, prepareAccount, useSetupToken } from "../identity/mod.ts";
+import {
+  findUser,
+  insertAccount,
+  isSetupToken,
+  prepareAccount,
+  useSetupToken,
+} from "../identity/mod.ts";
 import { isEmpty } from "../identity/setup_link.ts";
 import { Problem } from "../plugin/problem.ts";
 import { declined, done, form, type Typed } from "./setup_pages.ts";
@@ -31,7 +37,9 @@ export function createSetup(app: App): Endpoint[] {
 
   const show = async ({ url }: Request): Promise<Response> => {
     const token = tokenOf(url);
-    return (await refusal(token)) ?? form({ token, typed: { account: "", email: "" }, status: 200 });
+    return (
+      (await refusal(token)) ?? form({ token, typed: { account: "", email: "" }, status: 200 })
+    );
   };
 
   const take = async (request: Request): Promise<Response> => {
@@ -40,13 +48,25 @@ export function createSetup(app: App): Endpoint[] {
     const refused = await refusal(token);
     if (refused !== undefined) return refused;
     const sent = new URLSearchParams(await readBody(request));
-    const typed: Typed = { account: sent.get("account") ?? "", email: (sent.get("email") ?? "").trim() };
-    const wanted = { name: typed.account, email: typed.email, password: sent.get("password") ?? "" };
+    const typed: Typed = {
+      account: sent.get("account") ?? "",
+      email: (sent.get("email") ?? "").trim(),
+    };
+    const wanted = {
+      name: typed.account,
+      email: typed.email,
+      password: sent.get("password") ?? "",
+    };
     try {
-      const prepared = await prepareAccount(wanted, await store.read((db) => findUser(db, wanted.email)));
+      const prepared = await prepareAccount(
+        wanted,
+        await store.read((db) => findUser(db, wanted.email)),
+      );
       const made = await store.write(async (db) => {
         const now = clock.now();
-        return (await useSetupToken(db, token, now)) ? await insertAccount(db, prepared, now) : undefined;
+        return (await useSetupToken(db, token, now))
+          ? await insertAccount(db, prepared, now)
+          : undefined;
       });
       if (made === undefined) return declined("used");
       log.info({ account_id: made.account_id }, "The first account was made");

@@ -5,7 +5,7 @@
  */
 
 import type { Problem } from "../plugin/problem.ts";
-import { html, type Html } from "./html.ts";
+import { type Html, html } from "./html.ts";
 import { code, page, program } from "./page.ts";
 
 /** What somebody has typed, to be shown again. The password is not. */
@@ -33,33 +33,35 @@ export function form({ token, typed, status, problem }: FormOptions): Response {
     status,
     secret: true,
     body: html`<main class="narrow">
-<h1>Make the first account</h1>
-<p class="lead">You become its owner. This link works once.</p>
-<form method="post" action="/setup?token=${encodeURIComponent(token)}">
-${field({
-  name: "account",
-  label: "Account name",
-  hint: "Your business, as guests and your team see it.",
-  fault: faults.get("account"),
-  focus: faults.size === 0,
-  input: html`type="text" value="${attributes.account}" maxlength="120" autocomplete="organization"`,
-})}
-${field({
-  name: "email",
-  label: "Your e-mail address",
-  fault: faults.get("email"),
-  input: html`type="email" value="${attributes.email}" maxlength="254" autocomplete="username"`,
-})}
-${field({
-  name: "password",
-  label: "Password",
-  hint: "10 characters or more.",
-  fault: faults.get("password"),
-  input: html`type="password" minlength="10" maxlength="200" autocomplete="new-password"`,
-})}
-<button type="submit">Make the account</button>
-</form>
-</main>`,
+      <h1>Make the first account</h1>
+      <p class="lead">You become its owner. This link works once.</p>
+      <form method="post" action="/setup?token=${encodeURIComponent(token)}">
+        ${field({
+          name: "account",
+          label: "Account name",
+          hint: "Your business, as guests and your team see it.",
+          fault: faults.get("account"),
+          focus: faults.size === 0,
+          input: html`type="text" value="${attributes.account}" maxlength="120"
+          autocomplete="organization"`,
+        })}
+        ${field({
+          name: "email",
+          label: "Your e-mail address",
+          fault: faults.get("email"),
+          input: html`type="email" value="${attributes.email}" maxlength="254"
+          autocomplete="username"`,
+        })}
+        ${field({
+          name: "password",
+          label: "Password",
+          hint: "10 characters or more.",
+          fault: faults.get("password"),
+          input: html`type="password" minlength="10" maxlength="200" autocomplete="new-password"`,
+        })}
+        <button type="submit">Make the account</button>
+      </form>
+    </main>`,
   });
 }
 
@@ -73,29 +75,40 @@ interface FieldOptions {
 }
 
 function field({ name, label, hint, fault, focus = false, input }: FieldOptions): Html {
-  const notes = [...(hint === undefined ? [] : [`${name}-hint`]), ...(fault === undefined ? [] : [`${name}-fault`])];
+  const notes = [
+    ...(hint === undefined ? [] : [`${name}-hint`]),
+    ...(fault === undefined ? [] : [`${name}-fault`]),
+  ];
   return html`<div class="field">
-<label for="${name}">${label}</label>
-${hint === undefined ? undefined : html`<p class="hint" id="${name}-hint">${hint}</p>`}
-<input id="${name}" name="${name}" ${input} required${notes.length === 0 ? undefined : html` aria-describedby="${notes.join(" ")}"`}${
-    fault === undefined ? undefined : html` aria-invalid="true"`
-  }${focus || fault !== undefined ? html` autofocus` : undefined}>
-${fault === undefined ? undefined : html`<p class="fault" id="${name}-fault">${fault}</p>`}
-</div>`;
+    <label for="${name}">${label}</label>
+    ${hint === undefined ? undefined : html`<p class="hint" id="${name}-hint">${hint}</p>`}
+    <input
+      id="${name}"
+      name="${name}"
+      ${input}
+      required${notes.length === 0 ? undefined : html` aria-describedby="${notes.join(" ")}"`}${
+        fault === undefined ? undefined : html` aria-invalid="true"`
+      }${focus || fault !== undefined ? html` autofocus` : undefined}
+    />
+    ${fault === undefined ? undefined : html`<p class="fault" id="${name}-fault">${fault}</p>`}
+  </div>`;
 }
+
+const setupCommand = `${program} setup --account NAME \\
+  --email ADDRESS --password …`;
 
 const refusals = {
   used: {
     status: 410,
     title: "This link has been used",
     text: "There is an account already, so nobody can make the first one any more. Further accounts are made on the command line:",
-    command: `${program} setup --account NAME --email ADDRESS --password …`,
+    command: setupCommand,
   },
   unknown: {
     status: 404,
     title: "This link does not work",
     text: "A part of it may be missing, or the server was started again, which makes a new link. Take the latest from the server's log, or set up on the command line:",
-    command: `${program} setup --account NAME --email ADDRESS --password …`,
+    command: setupCommand,
   },
   foreign: {
     status: 403,
@@ -113,11 +126,11 @@ export function declined(why: keyof typeof refusals): Response {
     status,
     secret: true,
     body: html`<main class="narrow">
-<h1>${title}</h1>
-<p class="lead">${text}</p>
-${command === undefined ? undefined : code(command)}
-<p><a href="/">Back to the first page</a></p>
-</main>`,
+      <h1>${title}</h1>
+      <p class="lead">${text}</p>
+      ${command === undefined ? undefined : code(command)}
+      <p><a href="/">Back to the first page</a></p>
+    </main>`,
   });
 }
 
@@ -127,15 +140,19 @@ export function done(account: string): Response {
     title: "Innkeep is set up",
     secret: true,
     body: html`<main class="narrow">
-<h1>${account} is set up</h1>
-<p class="lead">Keep your password: this link is used up.</p>
-<h2>Next: make a key</h2>
-<p>A key lets programs and assistants in. On the server, in the folder of Innkeep:</p>
-${code(`${program} keys create --label "First key" --scopes "*"`)}
-<p>It is shown once. <code>"*"</code> stands for all rights; name scopes, such as <code>"listings:read,listings:write"</code>,
-for a key with less.</p>
-<h2>Then: use it</h2>
-<p class="links"><a class="button" href="/docs">API reference</a><a href="/">First steps</a></p>
-</main>`,
+      <h1>${account} is set up</h1>
+      <p class="lead">Keep your password: this link is used up.</p>
+      <h2>Next: make a key</h2>
+      <p>A key lets programs and assistants in. On the server, in the folder of Innkeep:</p>
+      ${code(`${program} keys create \\\n  --label "First key" --scopes "*"`)}
+      <p>
+        It is shown once. <code>"*"</code> stands for all rights; name scopes, such as
+        <code>"listings:read,listings:write"</code>, for a key with less.
+      </p>
+      <h2>Then: use it</h2>
+      <p class="links">
+        <a class="button" href="/docs">API reference</a><a href="/">First steps</a>
+      </p>
+    </main>`,
   });
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Access, type Database, instantOf, msOf, prepared } from "#core";
+import { type Access, type Database, instantOf, msOf, prepared, sql } from "#core";
 
 import { open } from "./tables.ts";
 
@@ -20,15 +20,8 @@ interface Change {
   readonly to: string;
 }
 
-const pending = prepared<{ account_id: string; listing_id: string }>()((db, { account_id, listing_id }) =>
-  open(db)
-    .selectFrom("calendar_changes")
-    .selectAll()
-    .where("listing_id", "=", listing_id)
-    .where("account_id", "=", account_id),
-);
-
-const first = prepared<{
+// One statement, whether it is the first change of a burst or a later one: the range and the reasons only grow.
+const upsert = prepared<{
   account_id: string;
   listing_id: string;
   start_date: string;
@@ -36,14 +29,26 @@ const first = prepared<{
   reasons: string;
   due_at: string;
 }>()((db, p) =>
-  open(db).insertInto("calendar_changes").values({
-    account_id: p.account_id,
-    listing_id: p.listing_id,
-    start_date: p.start_date,
-    end_date: p.end_date,
-    reasons: p.reasons,
-    due_at: p.due_at,
-  }),
+  open(db)
+    .insertInto("calendar_changes")
+    .values({
+      account_id: p.account_id,
+      listing_id: p.listing_id,
+      start_date: p.start_date,
+      end_date: p.end_date,
+      reasons: p.reasons,
+      due_at: p.due_at,
+    })
+    .onConflict((conflict) =>
+      conflict.column("listing_id").doUpdateSet({
+        start_date: sql`case when excluded.start_date < calendar_changes.start_date
+          then excluded.start_date else calendar_changes.start_date end`,
+        end_date: sql`case when excluded.end_date > calendar_changes.end_date
+          then excluded.end_date else calendar_changes.end_date end`,
+        reasons: sql`case when replace(calendar_changes.reasons, excluded.reasons, '') <> calendar_changes.reasons
+          then calendar_changes.reasons else calendar_changes.reasons || ' ' || excluded.reasons end`,
+      }),
+    ),
 );
 
 /** Notes a change; the range of what is waiting already grows to hold it. */
@@ -54,21 +59,6 @@ export async function note(
   { listing_id, from, to }: Change,
   reason: Reason,
 ): Promise<void> {
-  const [before] = await pending(db, { account_id, listing_id });
-  if (before === undefined) {
-    const due_at = instantOf(msOf(now) + gathering);
-    const reasons = JSON.stringify([reason]);
-    await first(db, { account_id, listing_id, start_date: from, end_date: to, reasons, due_at });
-    return;
-  }
-  const start_date = from < before.start_date ? from : before.start_date;
-  const end_date = to > before.end_date ? to : before.end_date;
-  const reasons = JSON.stringify([...new Set([...(JSON.parse(before.reasons) as string[]), reason])].sort());
-  if (start_date === before.start_date && end_date === before.end_date && reasons === before.reasons) return;
-  await open(db)
-    .updateTable("calendar_changes")
-    .set({ start_date, end_date, reasons })
-    .where("listing_id", "=", listing_id)
-    .where("account_id", "=", account_id)
-    .execute();
+  const due_at = instantOf(msOf(now) + gathering);
+  await upsert(db, { account_id, listing_id, start_date: from, end_date: to, reasons: reason, due_at });
 }

@@ -1,6 +1,7 @@
 import { acrossAccounts, addDays, type Database, defineJob } from "#core";
 import { find } from "#plugins/listings";
 
+import type { Reason } from "./changes.ts";
 import { updated } from "./events.ts";
 import * as store from "./store.ts";
 import { open } from "./tables.ts";
@@ -30,7 +31,7 @@ export const announce = defineJob({
       listing_title: listing.title,
       start_date,
       end_date,
-      reasons: JSON.parse(change.reasons) as "manual"[],
+      reasons: change.reasons.split(" ").sort() as Reason[],
       days: days.map(({ date, available, price, min_nights }) => ({ date, available, price, min_nights })),
       truncated: end_date > last,
     });

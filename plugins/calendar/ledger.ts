@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Access, addDays, type Context, type Database, prepared, Problem } from "#core";
+import { type Access, addDays, type Context, type Database, eachText, prepared, Problem } from "#core";
 
 import { note, type Reason } from "./changes.ts";
 import { open } from "./tables.ts";
@@ -42,15 +42,31 @@ const taken = prepared<{ account_id: string; listing_id: string; from: string; t
     .orderBy("date"),
 );
 
-const take = prepared<{ listing_id: string; date: string; account_id: string; kind: Holder["kind"]; id: string }>()(
-  (db, p) =>
-    open(db).insertInto("calendar_nights").values({
-      listing_id: p.listing_id,
-      date: p.date,
-      account_id: p.account_id,
-      holder_kind: p.kind,
-      holder_id: p.id,
-    }),
+// All nights at once; those that somebody holds are left out of what it answers.
+const take = prepared<{
+  listing_id: string;
+  dates: string;
+  account_id: string;
+  kind: Holder["kind"];
+  id: string;
+}>()((db, p) =>
+  open(db)
+    .insertInto("calendar_nights")
+    .columns(["listing_id", "date", "account_id", "holder_kind", "holder_id"])
+    .expression((eb) =>
+      eb
+        .selectFrom(eachText(p.dates).as("night"))
+        .select([
+          eb.val(p.listing_id).as("listing_id"),
+          "night.value as date",
+          eb.val(p.account_id).as("account_id"),
+          eb.val(p.kind).as("holder_kind"),
+          eb.val(p.id).as("holder_id"),
+        ])
+        .where("night.value", "is not", null),
+    )
+    .onConflict((conflict) => conflict.columns(["listing_id", "date"]).doNothing())
+    .returning("date"),
 );
 
 /** Each night of a range. */
@@ -66,9 +82,13 @@ export async function held({ account_id }: Access, db: Database, nights: Nights)
 /** Takes nights for a holder. Throws `dates_unavailable`, with the conflicts, where any is held by another. */
 export async function occupy({ access, db, now }: Context, nights: Nights, holder: Holder): Promise<void> {
   const { account_id } = access;
-  const before = await taken(db, { account_id, ...nights });
-  if (before.length > 0) throw unavailable(nights, before);
-  for (const date of eachNight(nights)) await take(db, { account_id, listing_id: nights.listing_id, date, ...holder });
+  const dates = [...eachNight(nights)];
+  const { listing_id } = nights;
+  const got = await take(db, { account_id, listing_id, dates: JSON.stringify(dates), ...holder });
+  if (got.length < dates.length) {
+    const others = await taken(db, { account_id, ...nights });
+    throw unavailable(nights, others.filter(({ holder_id }) => holder_id !== holder.id));
+  }
   await note(access, db, now, nights, reasonOf(holder));
 }
 
@@ -78,6 +98,8 @@ export async function vacate({ access, db, now }: Context, nights: Nights, holde
     .deleteFrom("calendar_nights")
     .where("account_id", "=", access.account_id)
     .where("listing_id", "=", nights.listing_id)
+    .where("date", ">=", nights.from)
+    .where("date", "<", nights.to)
     .where("holder_id", "=", holder.id)
     .execute();
   await note(access, db, now, nights, reasonOf(holder));

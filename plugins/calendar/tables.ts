@@ -22,7 +22,7 @@ interface ChangeRow {
   start_date: string;
   /** Exclusive. */
   end_date: string;
-  /** JSON. */
+  /** Words, with a blank between them. */
   reasons: string;
   due_at: string;
 }

@@ -6,7 +6,7 @@
 
 import { defineOperation, instant, pageInput, pageOf, ref, t, text } from "#core";
 
-import { Guest, NewGuest } from "./schema.ts";
+import { Guest, GuestChange, NewGuest } from "./schema.ts";
 import * as store from "./store.ts";
 
 export const create = defineOperation({
@@ -53,7 +53,7 @@ export const update = defineOperation({
   summary: "Change what is known of a guest.",
   route: "PATCH /guests/:id",
   scope: "guests:write",
-  input: t.Composite([t.Object({ id: ref("guest") }), t.Partial(NewGuest)]),
+  input: t.Composite([t.Object({ id: ref("guest") }), GuestChange]),
   output: Guest,
   problems: ["not_found", "version_mismatch"],
   async handler({ id, ...input }, { db, access, now, expect }) {

@@ -30,6 +30,15 @@ export const NewGuest = t.Object({
   tags: t.Array(text(40, { minLength: 1 }), { maxItems: 50, uniqueItems: true, default: [] }),
 });
 
+/** What may be changed. Without the defaults: what is not given stays as it is. */
+export const GuestChange = t.Partial(
+  t.Object(
+    Object.fromEntries(
+      Object.entries(NewGuest.properties).map(([name, { default: _default, ...field }]) => [name, field]),
+    ) as typeof NewGuest.properties,
+  ),
+);
+
 export const Guest = t.Object({
   id: t.String({ examples: ["0198f3a0-5c1e-7d2b-9a44-3f6c8d1e2b72"] }),
   account_id: t.String(),

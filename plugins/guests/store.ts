@@ -10,6 +10,8 @@ import {
   type Context,
   type Database,
   eachColumn,
+  holdsText,
+  isAmong,
   type Migrations,
   newId,
   notFound,
@@ -30,10 +32,9 @@ const open = (db: Database) => tables<{ guests: Row<Guest> }>(db);
 export const migrations: Migrations = {
   "0001_create": [
     `create table guests (
-      id text primary key, account_id text not null, full_name text not null, email text, phone text, locale text,
-      notes text, tags text not null, created_at text not null, updated_at text not null, version integer not null)`,
-    "create index guests_account_created on guests (account_id, created_at, id)",
-    "create index guests_account_name on guests (account_id, full_name, id)",
+      id text not null, account_id text not null, full_name text not null, email text, phone text, locale text,
+      notes text, tags text not null, created_at text not null, updated_at text not null, version integer not null,
+      primary key (account_id, id))`,
     "create index guests_account_email on guests (account_id, email) where email is not null",
   ],
 };
@@ -49,19 +50,21 @@ export async function find({ account_id }: Access, db: Database, id: string): Pr
   return guest.decode(row);
 }
 
+const cardsOf = prepared<{ account_id: string; ids: string }>()((db, { account_id, ids }) =>
+  open(db)
+    .selectFrom("guests")
+    .select(["id", "full_name", "email", "phone", "locale"])
+    .where("account_id", "=", account_id)
+    .where(isAmong("id", ids)),
+);
+
 /** The cards of some guests, by their ids. */
 export async function cards(
   { account_id }: Access,
   db: Database,
   ids: readonly string[],
 ): Promise<Map<string, GuestCard>> {
-  if (ids.length === 0) return new Map();
-  const rows = await open(db)
-    .selectFrom("guests")
-    .select(["id", "full_name", "email", "phone", "locale"])
-    .where("account_id", "=", account_id)
-    .where("id", "in", ids)
-    .execute();
+  const rows = await cardsOf(db, { account_id, ids: JSON.stringify(ids) });
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -101,12 +104,11 @@ export async function list({ account_id }: Access, db: Database, filter: ListFil
 
 /** The ids of the guests whose name or e-mail address holds a text, as a subquery. */
 export function matching(account_id: string, db: Database, q: string) {
-  const like = `%${q.toLowerCase().replaceAll(/[\\%_]/g, "\\$&")}%`;
   return open(db)
     .selectFrom("guests")
     .select("id")
     .where("account_id", "=", account_id)
-    .where(({ eb, or }) => or([eb(eb.fn<string>("lower", ["full_name"]), "like", like), eb("email", "like", like)]));
+    .where(({ or }) => or([holdsText("full_name", q), holdsText("email", q)]));
 }
 
 const store = prepared<Row<Guest>>()((db, row) => open(db).insertInto("guests").values(eachColumn(Guest, row)));
@@ -140,9 +142,11 @@ export async function update(
   id: string,
   change: Partial<Guest>,
 ): Promise<void> {
+  const row: Partial<Guest> = { ...change };
+  if (typeof row.email === "string") row.email = row.email.toLowerCase();
   await open(db)
     .updateTable("guests")
-    .set(guest.encode(change))
+    .set(guest.encode(row))
     .where("account_id", "=", account_id)
     .where("id", "=", id)
     .execute();

@@ -3,7 +3,7 @@ import type { Migrations } from "#core";
 export const migrations: Migrations = {
   "0001_create": [
     `create table listings (
-      id text primary key, account_id text not null, title text not null, status text not null, timezone text not null,
+      id text not null, account_id text not null, title text not null, status text not null, timezone text not null,
       currency text not null, internal_name text, property_type text not null, room_type text not null,
       parent_listing_id text, unit_count integer not null, summary text, description text, space text,
       neighborhood text, getting_around text, house_rules_text text, house_manual text, access_instructions text,
@@ -15,8 +15,8 @@ export const migrations: Migrations = {
       min_nights integer not null, max_nights integer, cancellation_policy text not null, license_number text,
       registration_number text, instant_book integer not null, autopilot_enabled integer not null, tags text not null,
       external_id text, metadata text not null, archived_at text, created_at text not null, updated_at text not null,
-      version integer not null)`,
-    "create index listings_account_created on listings (account_id, created_at, id)",
+      version integer not null,
+      primary key (account_id, id))`,
     "create index listings_account_title on listings (account_id, title, id)",
     "create index listings_account_updated on listings (account_id, updated_at, id)",
     "create unique index listings_external_id on listings (account_id, external_id) where external_id is not null",

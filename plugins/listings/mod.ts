@@ -8,11 +8,12 @@ import { definePlugin } from "#core";
 
 import { demo } from "./demo.ts";
 import * as events from "./events.ts";
+import * as guards from "./guards.ts";
 import { migrations } from "./migrations.ts";
 import * as operations from "./operations.ts";
 
 export { Listing } from "./schema.ts";
-export { find, titles } from "./store.ts";
+export { find, terms, type Terms, titles } from "./store.ts";
 export { events, operations };
 
 export default definePlugin({
@@ -20,6 +21,7 @@ export default definePlugin({
   summary: "The homes that are let.",
   operations,
   events,
+  guards,
   migrations,
   records: { listing: operations.create },
   demo,

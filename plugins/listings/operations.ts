@@ -50,7 +50,7 @@ export const create = defineOperation({
   input: NewListing,
   output: Listing,
   emits: [updated],
-  problems: ["duplicate", "listing_not_permitted"],
+  problems: ["not_found", "listing_not_permitted", "duplicate"],
   async handler(input, context) {
     const { db, access, now, scopes } = context;
     // Whoever is restricted to listings could not see the one that he makes.
@@ -117,7 +117,7 @@ export const update = defineOperation({
     if (before.status === "archived") throw archived(id);
     if (input.parent_listing_id === id) throw new Problem("invalid_transition", "A listing cannot be a unit of itself");
     if (typeof input.parent_listing_id === "string") await store.find(access, db, input.parent_listing_id);
-    const changed = changedFields(before, input);
+    const changed = changedFields(before, store.settled(before, input));
     if (changed.length === 0) return shown(before, scopes);
     const change = { ...input, updated_at: now, version: before.version + 1 };
     await store.update(access, db, before, change);
@@ -163,6 +163,6 @@ function archived(id: string): Problem {
 function changedFields(before: Listing, input: ListingChange): string[] {
   const old = before as Record<string, unknown>;
   return Object.entries(input)
-    .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old[name]))
+    .filter(([name, value]) => !Bun.deepEquals(value, old[name], true))
     .map(([name]) => name);
 }

@@ -73,7 +73,7 @@ const details = {
     description: "Shown to credentials with `listings:read_sensitive` only.",
   }),
   address: nullable(Address, { default: null }),
-  locale: t.String({ pattern: "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", default: "en", description: "BCP 47." }),
+  locale: t.String({ pattern: "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", default: "en", examples: ["en"], description: "BCP 47." }),
   max_guests: whole(1, 500, { default: 2 }),
   bedrooms: whole(0, 100, { default: 1 }),
   beds: whole(0, 200, { default: 1 }),

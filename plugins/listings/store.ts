@@ -9,6 +9,9 @@ import {
   codec,
   type Database,
   eachColumn,
+  isAmong,
+  hasEntry,
+  holdsText,
   mustPermit,
   notFound,
   type Page,
@@ -37,19 +40,47 @@ export async function find(access: Access, db: Database, id: string): Promise<Li
   return listing.decode(row);
 }
 
+const termsOf = prepared<{ account_id: string; id: string }>()((db, { account_id, id }) =>
+  open(db)
+    .selectFrom("listings")
+    .select([
+      "id", "title", "status", "timezone", "currency", "check_in_time", "check_out_time", "base_price", "cleaning_fee",
+      "min_nights", "max_guests",
+    ])
+    .where("account_id", "=", account_id)
+    .where("id", "=", id),
+);
+
+/** What booking a listing goes by. */
+export type Terms = Pick<
+  Listing,
+  | "id" | "title" | "status" | "timezone" | "currency" | "check_in_time" | "check_out_time" | "base_price"
+  | "cleaning_fee" | "min_nights" | "max_guests"
+>;
+
+/** The same as `find`, with no more of the listing than booking it needs. */
+export async function terms(access: Access, db: Database, id: string): Promise<Terms> {
+  const [row] = await termsOf(db, { account_id: access.account_id, id });
+  if (row === undefined) throw notFound("listing", id);
+  mustPermit(access, id);
+  return listing.decode(row as Row<Listing>);
+}
+
+const titlesOf = prepared<{ account_id: string; ids: string }>()((db, { account_id, ids }) =>
+  open(db)
+    .selectFrom("listings")
+    .select(["id", "title"])
+    .where("account_id", "=", account_id)
+    .where(isAmong("id", ids)),
+);
+
 /** The titles of some listings, by their ids. */
 export async function titles(
   { account_id }: Access,
   db: Database,
   ids: readonly string[],
 ): Promise<Map<string, string>> {
-  if (ids.length === 0) return new Map();
-  const rows = await open(db)
-    .selectFrom("listings")
-    .select(["id", "title"])
-    .where("account_id", "=", account_id)
-    .where("id", "in", ids)
-    .execute();
+  const rows = await titlesOf(db, { account_id, ids: JSON.stringify(ids) });
   return new Map(rows.map(({ id, title }) => [id, title]));
 }
 
@@ -71,17 +102,9 @@ export async function list(access: Access, db: Database, filter: ListFilter): Pr
   let query = open(db).selectFrom("listings").selectAll().where("account_id", "=", access.account_id);
   if (access.listing_ids !== "all") query = query.where("id", "in", [...access.listing_ids]);
   if (filter.status !== undefined) query = query.where("status", "in", filter.status);
-  if (filter.q !== undefined) {
-    const like = `%${filter.q.replaceAll(/[\\%_]/g, "\\$&")}%`;
-    query = query.where(({ eb, or, val }) =>
-      or(
-        (["title", "internal_name"] as const).map((column) =>
-          eb(eb.fn<string>("lower", [column]), "like", eb.fn<string>("lower", [val(like)])),
-        ),
-      ),
-    );
-  }
-  if (filter.tag !== undefined) query = query.where("tags", "like", `%${JSON.stringify(filter.tag)}%`);
+  const { q, tag } = filter;
+  if (q !== undefined) query = query.where(({ or }) => or([holdsText("title", q), holdsText("internal_name", q)]));
+  if (tag !== undefined) query = query.where(hasEntry("tags", tag));
   if (filter.external_id !== undefined) query = query.where("external_id", "=", filter.external_id);
   if (filter.updated_since !== undefined) query = query.where("updated_at", ">=", filter.updated_since);
   if (filter.created_since !== undefined) query = query.where("created_at", ">=", filter.created_since);
@@ -99,6 +122,13 @@ export async function insert(access: Access, db: Database, record: Listing): Pro
   const row = listing.encode(record);
   await store(db, row);
   return listing.decode(row);
+}
+
+/** A change as it is read once it is stored: amounts with the digits of their currency. */
+export function settled<Change extends Partial<Listing>>({ currency }: Listing, change: Change): Change {
+  const row = { ...listing.encode(change, currency), currency } as Row<Listing>;
+  const { currency: _currency, ...rest } = listing.decode(row);
+  return rest as unknown as Change;
 }
 
 /** Stores what has changed of a listing. */

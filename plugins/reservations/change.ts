@@ -30,8 +30,8 @@ export async function apply(
 
 /** Does a field differ between two records? */
 export function differs(name: string, before: object, after: object): boolean {
-  const value = (record: object): string => JSON.stringify((record as Record<string, unknown>)[name]);
-  return value(before) !== value(after);
+  const value = (record: object): unknown => (record as Record<string, unknown>)[name];
+  return !Bun.deepEquals(value(before), value(after), true);
 }
 
 /** A reservation without what the team notes for itself. */

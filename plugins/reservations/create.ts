@@ -4,10 +4,10 @@
  * @module
  */
 
-import { type Context, defineOperation, invalid, newId, Problem } from "#core";
+import { type Context, dateIn, defineOperation, invalid, newId, Problem } from "#core";
 import { occupy } from "#plugins/calendar";
 import { find as findGuest, findByEmail, insert as insertGuest } from "#plugins/guests";
-import { find as findListing } from "#plugins/listings";
+import { terms } from "#plugins/listings";
 
 import { holder, nightsHeld, open } from "./change.ts";
 import { newCode } from "./code.ts";
@@ -45,7 +45,7 @@ export const create = defineOperation({
   async handler(input, context) {
     const { db, access, actor, now, emit } = context;
     const nights = nightsOf(input);
-    const listing = await findListing(access, db, input.listing_id);
+    const listing = await terms(access, db, input.listing_id);
     if (listing.status === "archived") {
       throw new Problem("invalid_transition", `Listing "${listing.id}" is archived: it takes no reservations`);
     }
@@ -72,15 +72,16 @@ export const create = defineOperation({
       updated_at: now,
       version: 1,
     };
+    // First: a booking that is sent again is a duplicate, not a clash with itself.
+    await store.mustBeNew(access, db, wanted);
     if (holdsNights(wanted.status)) await occupy(context, nightsHeld(wanted), holder(wanted));
-    const record = await store.insert(access, db, wanted);
+    const record = await store.insert(db, wanted);
     const { id, full_name, email, phone, locale } = guest;
-    const shown: Reservation = {
-      ...record,
+    const shown = Object.assign(record, {
       listing_title: listing.title,
       guest: { id, full_name, email, phone, locale },
-      stage: stageOf(record, now),
-    };
+      stage: stageOf(record, dateIn(record.timezone, now)),
+    });
     emit(created, open(shown));
     return shown;
   },

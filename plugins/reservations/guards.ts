@@ -1,5 +1,5 @@
 import { dateIn, defineGuard, Problem } from "#core";
-import { find, operations } from "#plugins/listings";
+import { operations, terms } from "#plugins/listings";
 
 import * as store from "./store.ts";
 
@@ -9,7 +9,7 @@ export const keep_booked_listings = defineGuard({
   on: operations.archive,
   async check({ id, force }, { db, access, now }) {
     if (force) return;
-    const { timezone } = await find(access, db, id);
+    const { timezone } = await terms(access, db, id);
     const ahead = await store.ahead(access, db, id, dateIn(timezone, now), ["confirmed", "awaiting_payment", "pending"]);
     if (ahead.length === 0) return;
     const conflicts = ahead.slice(0, 20).map(({ id, check_in_date, check_out_date }) => ({

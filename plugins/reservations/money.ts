@@ -5,14 +5,14 @@
  */
 
 import { fromMinor, toMinor } from "#core";
-import type { Listing } from "#plugins/listings";
+import type { Terms } from "#plugins/listings";
 
 import type { NewReservation } from "./schema.ts";
 
 const parts = ["accommodation_total", "cleaning_fee", "fees_total", "taxes_total"] as const;
 
 /** The amounts of a new reservation. Without any the nights cost the listing's base price. */
-export function amountsOf(input: NewReservation, { currency, base_price, cleaning_fee }: Listing, nights: number) {
+export function amountsOf(input: NewReservation, { currency, base_price, cleaning_fee }: Terms, nights: number) {
   const given = {
     accommodation_total: input.accommodation_total,
     cleaning_fee: input.cleaning_fee,

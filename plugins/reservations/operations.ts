@@ -10,6 +10,7 @@ import {
   defineOperation,
   instant,
   invalid,
+  isDate,
   nullable,
   pageInput,
   pageOf,
@@ -19,7 +20,8 @@ import {
   text,
 } from "#core";
 import { occupy, vacate } from "#plugins/calendar";
-import { find as findListing } from "#plugins/listings";
+import { find as findGuest } from "#plugins/guests";
+import { terms } from "#plugins/listings";
 
 import { apply, differs, holder, moveTo, nightsHeld, open } from "./change.ts";
 import { cancelled, rescheduled, updated } from "./events.ts";
@@ -37,6 +39,13 @@ import { nightsOf, timesOf } from "./stay.ts";
 import * as store from "./store.ts";
 
 export { create } from "./create.ts";
+
+/** The two days of `2027-05-01..2027-05-31`. */
+function daysOf(range: string): [from: string, to: string] {
+  const [from = "", to = ""] = range.split("..");
+  if (isDate(from) && isDate(to) && from <= to) return [from, to];
+  throw invalid("stay_overlaps", "invalid_format", '"stay_overlaps" must be two dates, the earlier one first');
+}
 
 export const list = defineOperation({
   name: "reservations.list",
@@ -73,9 +82,9 @@ export const list = defineOperation({
   async handler({ stay_overlaps, ...input }, context) {
     const { db, access } = context;
     // A stranger's id is an error, not an empty list.
-    for (const id of input.listing_id ?? []) await findListing(access, db, id);
-    const range = stay_overlaps?.split("..") as [string, string] | undefined;
-    const filter = range === undefined ? input : { ...input, stay_overlaps: range };
+    for (const id of input.listing_id ?? []) await terms(access, db, id);
+    if (input.guest_id !== undefined) await findGuest(access, db, input.guest_id);
+    const filter = stay_overlaps === undefined ? input : { ...input, stay_overlaps: daysOf(stay_overlaps) };
     const { data, page } = await store.list(access, db, filter);
     return { data: await showAll(context, data), page };
   },
@@ -109,7 +118,7 @@ export const update = defineOperation({
     const before = await store.find(access, db, id);
     expect(before);
     if (input.external_id !== undefined) await store.mustBeNew(access, db, { ...before, external_id: input.external_id });
-    const change: Partial<StoredReservation> = { ...input };
+    const change: Partial<StoredReservation> = store.settled(before, input);
     if (input.adults !== undefined || input.children !== undefined) {
       change.num_guests = (input.adults ?? before.adults) + (input.children ?? before.children);
     }
@@ -132,8 +141,8 @@ export const reschedule = defineOperation({
   scope: "reservations:write",
   input: t.Object({
     id: ref("reservation"),
-    check_in_date: date(),
-    check_out_date: date({ examples: ["2027-05-17"] }),
+    check_in_date: date({ examples: ["2027-05-21"], description: "The new day of arrival." }),
+    check_out_date: date({ examples: ["2027-05-24"], description: "The new day of departure." }),
   }),
   output: Reservation,
   emits: [updated, rescheduled],
@@ -156,7 +165,7 @@ export const reschedule = defineOperation({
       await vacate(context, nightsHeld(before), holder(before));
       await occupy(context, nightsHeld({ ...before, ...dates }), holder(before));
     }
-    const listing = await findListing(access, db, before.listing_id);
+    const listing = await terms(access, db, before.listing_id);
     const after = await apply(context, before, { ...dates, nights, ...timesOf(dates, listing) });
     emit(rescheduled, {
       ...open(after),

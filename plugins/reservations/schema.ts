@@ -78,7 +78,10 @@ const amounts = {
 
 const GuestInput = t.Object(
   { id: t.Optional(ref("guest")), ...t.Partial(t.Object(guestFields)).properties },
-  { description: "A known guest by `id`, or a new one by `full_name`. A known e-mail address is the same guest." },
+  {
+    description: "A known guest by `id`, or a new one by `full_name`. A known e-mail address is the same guest.",
+    examples: [{ full_name: "Ada Lovelace", email: "ada@example.com" }],
+  },
 );
 
 export const NewReservation = t.Object({
@@ -105,6 +108,7 @@ export const NewReservation = t.Object({
 export const ReservationChange = t.Partial(
   t.Object({
     status: choice(["pending", "awaiting_payment", "confirmed", "declined", "expired"], {
+      examples: ["confirmed"],
       description: "Cancelling has an operation of its own.",
     }),
     payment_status: choice(paymentStatuses),

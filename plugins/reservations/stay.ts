@@ -5,7 +5,7 @@
  */
 
 import { dateIn, instantIn, invalid, nightsBetween } from "#core";
-import type { Listing } from "#plugins/listings";
+import type { Terms } from "#plugins/listings";
 
 import type { Stage, Status, StoredReservation } from "./schema.ts";
 
@@ -33,7 +33,7 @@ export function nightsOf({ check_in_date, check_out_date }: Dates): number {
 /** What follows from the dates and the listing. */
 export function timesOf(
   { check_in_date, check_out_date }: Dates,
-  { timezone, check_in_time, check_out_time }: Pick<Listing, "timezone" | "check_in_time" | "check_out_time">,
+  { timezone, check_in_time, check_out_time }: Pick<Terms, "timezone" | "check_in_time" | "check_out_time">,
 ) {
   return {
     timezone,
@@ -53,14 +53,23 @@ const before: Partial<Record<Status, Stage>> = {
   cancelled: "cancelled",
 };
 
-/** How a stay stands on the day of `now`, in the listing's zone. */
+/** Tells the date at an instant, zone by zone; each zone is worked out once. */
+export function calendarDay(now: string): (zone: string) => string {
+  const days = new Map<string, string>();
+  return (zone) => {
+    const day = days.get(zone) ?? dateIn(zone, now);
+    days.set(zone, day);
+    return day;
+  };
+}
+
+/** How a stay stands on a day, the day being that of the listing's zone. */
 export function stageOf(
-  { status, check_in_date, check_out_date, timezone }: Pick<StoredReservation, "status" | "timezone" | keyof Dates>,
-  now: string,
+  { status, check_in_date, check_out_date }: Pick<StoredReservation, "status" | keyof Dates>,
+  today: string,
 ): Stage {
   const early = before[status];
   if (early !== undefined) return early;
-  const today = dateIn(timezone, now);
   if (today < check_in_date) return "upcoming";
   if (today === check_in_date) return "arriving_today";
   if (today < check_out_date) return "currently_hosting";

@@ -98,15 +98,21 @@ const store = prepared<Row<StoredReservation>>()((db, row) =>
   open(db).insertInto("reservations").values(eachColumn(StoredReservation, row)),
 );
 
-/**
- * Stores a new reservation, and answers it as it is read from now on. Throws `duplicate` where one of its outside ids
- * is taken.
- */
-export async function insert(access: Access, db: Database, record: StoredReservation): Promise<StoredReservation> {
-  await mustBeNew(access, db, record);
+/** Stores a new reservation, and answers it as it is read from now on. */
+export async function insert(db: Database, record: StoredReservation): Promise<StoredReservation> {
   const row = reservation.encode(record);
   await store(db, row);
   return reservation.decode(row);
+}
+
+/** A change as it is read once it is stored: amounts with the digits of their currency. */
+export function settled<Change extends Partial<StoredReservation>>(
+  { currency }: StoredReservation,
+  change: Change,
+): Change {
+  const row = { ...reservation.encode(change, currency), currency } as Row<StoredReservation>;
+  const { currency: _currency, ...rest } = reservation.decode(row);
+  return rest as unknown as Change;
 }
 
 /** Stores what has changed of a reservation. */

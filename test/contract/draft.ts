@@ -51,7 +51,10 @@ function hinted(schema: TSchema, full: boolean): TSchema {
   const hides = full && declaredReferences(schema) > 0;
   if (fallback !== undefined && !hides) copy.default = fallback as unknown;
   if (examples !== undefined && !hides) copy.examples = examples as unknown;
-  if (isPlainText(schema)) copy.examples = [`Text ${++made}`.padEnd(Number(schema.minLength ?? 0))];
+  if (isPlainText(schema)) {
+    const text = `Text ${++made}`.padEnd(Number(schema.minLength ?? 0), ".");
+    copy.examples = [text.slice(-Number(schema.maxLength ?? 200))];
+  }
   if (schema.format === "email" && examples === undefined) {
     copy.examples = [`ada.${++made}@example.com`];
   }
@@ -65,7 +68,7 @@ function hinted(schema: TSchema, full: boolean): TSchema {
   if (schema.anyOf !== undefined) {
     copy.anyOf = (schema.anyOf as TSchema[]).map((one) => hinted(one, full));
   }
-  return copy as TSchema;
+  return copy;
 }
 
 const telling = ["examples", "default", "format", "pattern", "enum", "const", "x-record"];
@@ -123,4 +126,6 @@ export const valueAt = (input: unknown, path: Path): unknown =>
 
 /** As errors name a place: `guest.id`, `listing_ids[0]`. */
 export const placeName = (path: Path): string =>
-  path.map((step, n) => (typeof step === "number" ? `[${step}]` : n > 0 ? `.${step}` : step)).join("");
+  path
+    .map((step, n) => (typeof step === "number" ? `[${step}]` : n > 0 ? `.${step}` : step))
+    .join("");

@@ -5,8 +5,9 @@
  */
 
 import { fakeClock } from "../../core/db/mod.ts";
+import type { ProblemCode } from "../../core/plugin/problem.ts";
 import type { RegisteredOperation, Registry } from "../../core/plugin/registry.ts";
-import type { TObject } from "../../core/plugin/schema.ts";
+import type { TObject, TSchema } from "../../core/plugin/schema.ts";
 import { type Client, type Reply, serve, type Served } from "../fixture.ts";
 import { type Reference, sketch, withValue } from "./draft.ts";
 
@@ -21,6 +22,11 @@ export interface Party {
 export interface Made {
   readonly id: string;
   readonly listings: readonly string[];
+}
+
+/** What takes an input: an operation, or a tool of several. */
+export interface Callable {
+  readonly operation: { readonly name: string; readonly input: TSchema };
 }
 
 /** A call that should succeed. */
@@ -49,7 +55,7 @@ export interface House extends AsyncDisposable {
   /** Makes a record, and whatever it belongs to. */
   make(party: Party, record: string): Promise<Made>;
   /** An input whose records the party has made. */
-  draft(party: Party, registered: RegisteredOperation, fields?: "all" | "required"): Promise<Draft>;
+  draft(party: Party, of: Callable, fields?: "all" | "required"): Promise<Draft>;
 }
 
 // Half a year before the dates of the samples, for good.
@@ -122,16 +128,49 @@ export async function send(
   const { method, origins, operation } = registered;
   let path = registered.path;
   const search = new URLSearchParams(query);
-  const body: Record<string, unknown> = {};
+  // Without a prototype: a field may be called `__proto__`.
+  const body = Object.create(null) as Record<string, unknown>;
   for (const [name, value] of Object.entries(input)) {
-    const origin = origins[name] ?? (registered.reads ? "query" : "body");
-    if (origin === "path") path = path.replace(`:${name}`, encodeURIComponent(String(value)));
-    else if (origin === "body") body[name] = value;
-    else if (value !== null) search.set(name, Array.isArray(value) ? value.join(",") : String(value));
+    const known = Object.hasOwn(origins, name) ? origins[name] : undefined;
+    const origin = known ?? (registered.reads ? "query" : "body");
+    if (origin === "body") body[name] = value;
+    else if (origin === "query" && value !== null) search.set(name, textOf(value));
+    else if (origin === "path") {
+      path = path.replace(new RegExp(`:${name}\\b`), () => encodeURIComponent(textOf(value)));
+    }
   }
   const takesBody = Object.values(origins).includes("body") && operation.body !== "optional";
   const given = takesBody || Object.keys(body).length > 0 ? body : undefined;
-  return await client(method, `/v1${path}${search.size > 0 ? `?${search}` : ""}`, given, headers);
+  const address = `/v1${path}${search.size > 0 ? `?${search.toString()}` : ""}`;
+  const reply = await client(method, address, given, headers);
+  const code = reply.json?.error?.code as ProblemCode | undefined;
+  if (code !== undefined && !everywhere.includes(code) && !operation.problems?.includes(code)) {
+    throw new Error(`"${operation.name}" answers "${code}" and does not declare it: ${reply.text}`);
+  }
+  return reply;
+}
+
+/** What any operation may answer (with an empty id in its path it is another one); all else it declares. */
+const everywhere: readonly ProblemCode[] = [
+  "invalid_json",
+  "unknown_parameter",
+  "invalid_cursor",
+  "missing_credential",
+  "invalid_api_key",
+  "invalid_token",
+  "revoked",
+  "insufficient_scope",
+  "idempotency_key_in_use",
+  "idempotency_key_reused",
+  "unsupported_media_type",
+  "validation_failed",
+  "method_not_allowed",
+];
+
+/** A value as a path or a query has it. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join(",");
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** The status of its success. */

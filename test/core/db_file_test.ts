@@ -2,11 +2,11 @@
  * The database as a file: durable, migrated, owned by one server, shared with commands.
  */
 
+import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import Sqlite from "better-sqlite3";
-import { expect, test } from "bun:test";
 import { sql } from "kysely";
 
 import { migrateFile, open, ownDatabase } from "../../core/db/mod.ts";
@@ -119,7 +119,8 @@ test("migrations run once, in their order, and what they made stays", () => {
   using temporary = temporaryDir();
   const dataDir = join(temporary.dir, "not", "there", "yet");
   const second = { "0002_more": ["alter table notes add column more text"], ...notesMigrations };
-  const names = (sets: ReturnType<typeof set>) => migrateFile(dataDir, sets).map(({ name }) => name);
+  const names = (sets: ReturnType<typeof set>) =>
+    migrateFile(dataDir, sets).map(({ name }) => name);
   expect(names(set(second))).toEqual(["0001_create", "0002_more"]);
   expect(names(set(second))).toEqual([]);
   expect(existsSync(join(dataDir, "backups"))).toBe(false);
@@ -129,8 +130,13 @@ test("a migration that has run and was changed since is refused", () => {
   using temporary = temporaryDir();
   const { dir } = temporary;
   migrateFile(dir, set({ "0001_create": ["create table a (x)"] }));
-  const changed = set({ "0001_create": ["create table a (x, y)"], "0002_more": ["create table b (x)"] });
-  expect(() => migrateFile(dir, changed)).toThrow('"notes/0001_create" has run and was changed since');
+  const changed = set({
+    "0001_create": ["create table a (x, y)"],
+    "0002_more": ["create table b (x)"],
+  });
+  expect(() => migrateFile(dir, changed)).toThrow(
+    '"notes/0001_create" has run and was changed since',
+  );
   expect(() => open({ dataDir: dir, migrations: changed })).toThrow("changed since");
   const same = set({ "0001_create": ["create table a (x)"], "0002_more": ["create table b (x)"] });
   expect(migrateFile(dir, same)).toEqual([{ plugin: "notes", name: "0002_more" }]);
@@ -141,7 +147,10 @@ test("before data that is there already is migrated, it is copied to backups", a
   const { store, dir } = opened;
   await store.write((db) => addNote(db, "precious"));
   await store.close();
-  migrateFile(dir, set({ ...notesMigrations, "0002_drop": ["drop table lines", "drop table notes"] }));
+  migrateFile(
+    dir,
+    set({ ...notesMigrations, "0002_drop": ["drop table lines", "drop table notes"] }),
+  );
   const [backup, ...others] = readdirSync(join(dir, "backups"));
   expect(backup).toStartWith("before-notes-0002_drop-");
   expect(others).toEqual([]);

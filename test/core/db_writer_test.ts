@@ -2,10 +2,10 @@
  * Group commit: what units share, and what they do not.
  */
 
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 
 import Sqlite from "better-sqlite3";
-import { expect, test } from "bun:test";
 import { sql } from "kysely";
 
 import { acrossAccounts, type Database, isBusy, prepared } from "../../core/db/mod.ts";
@@ -206,7 +206,7 @@ test("timers get their turn while many units are worked off", async () => {
   let ticks = 0;
   const timer = setInterval(() => ticks++, 1);
   const busy = async (db: Database, id: string): Promise<void> => {
-    for (const end = performance.now() + 2; performance.now() < end; );
+    for (const end = performance.now() + 2; performance.now() < end;);
     await addNote(db, id);
   };
   await Promise.all(

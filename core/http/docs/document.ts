@@ -31,7 +31,8 @@ export function createDocument(
     // Two forms of one document have two tags (RFC 9110 §8.8.3).
     const etag = gzipped ? `"${tag}-gzip"` : `"${tag}"`;
     const all = { "cache-control": "no-cache", ...headers, etag, vary: "accept-encoding" };
-    if (request.headers.get("if-none-match")?.includes(tag) === true) return new Response(null, { status: 304, headers: all });
+    if (request.headers.get("if-none-match")?.includes(tag) === true)
+      return new Response(null, { status: 304, headers: all });
     if (!gzipped) return new Response(text, { headers: all });
     return new Response(await small(), { headers: { ...all, "content-encoding": "gzip" } });
   };
@@ -50,8 +51,7 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 /** The bytes, small. */
-export const zipped = async (data: string | Uint8Array): Promise<Uint8Array<ArrayBuffer>> =>
-  (await shrink(data)) as Uint8Array<ArrayBuffer>;
+export const zipped = (data: string | Uint8Array): Promise<Uint8Array<ArrayBuffer>> => shrink(data);
 
 /** Does the reader take gzip? */
 export const takesGzip = ({ headers }: Request): boolean =>

@@ -60,20 +60,25 @@ async function look({ store, log }: App): Promise<Health> {
     }
   };
   const [database, writer] = await Promise.all([
-    well("database", () => store.read((db) => meta(db).selectFrom("core_meta").select("key").limit(1).execute())),
+    well("database", () =>
+      store.read((db) => meta(db).selectFrom("core_meta").select("key").limit(1).execute()),
+    ),
     well("writer", () => store.write(touch)),
   ]);
   return { database, writer };
 }
 
-const meta = (db: Database) => tables<{ core_meta: { key: string; value: string } }>(acrossAccounts(db));
+const meta = (db: Database) =>
+  tables<{ core_meta: { key: string; value: string } }>(acrossAccounts(db));
 
 /** Writes for real: a commit that changes nothing goes well on a full disk too. */
 async function touch(db: Database): Promise<void> {
   await meta(db)
     .insertInto("core_meta")
     .values({ key: "probed", value: newUlid() })
-    .onConflict((conflict) => conflict.column("key").doUpdateSet(({ ref }) => ({ value: ref("excluded.value") })))
+    .onConflict((conflict) =>
+      conflict.column("key").doUpdateSet(({ ref }) => ({ value: ref("excluded.value") })),
+    )
     .execute();
 }
 

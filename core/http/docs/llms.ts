@@ -9,11 +9,16 @@ import { version } from "../../version.ts";
 import { templateOf } from "../openapi/operations.ts";
 
 /** Writes the text, in Markdown. */
-export function llmsText({ plugins, operations, routes, events }: Registry, baseUrl: string): string {
+export function llmsText(
+  { plugins, operations, routes, events }: Registry,
+  baseUrl: string,
+): string {
   const ofPlugin = (name: string): string[] => [
     ...[...operations.values()]
       .filter(({ plugin }) => plugin === name)
-      .map(({ operation, method, path }) => line(method, `/v1${templateOf(path)}`, operation.summary, operation.scope)),
+      .map(({ operation, method, path }) =>
+        line(method, `/v1${templateOf(path)}`, operation.summary, operation.scope),
+      ),
     ...routes
       .filter((route) => route.name.startsWith(`${name}.`))
       .map(({ route, summary, scope }) => {
@@ -25,7 +30,9 @@ export function llmsText({ plugins, operations, routes, events }: Registry, base
     const lines = ofPlugin(name);
     return lines.length === 0 ? [] : [`### ${name}\n\n${summary}\n\n${lines.join("\n")}`];
   });
-  const told = [...events.values()].map(({ name, summary, scope }) => `- \`${name}\`: ${summary}${needs(scope)}`);
+  const told = [...events.values()].map(
+    ({ name, summary, scope }) => `- \`${name}\`: ${summary}${needs(scope)}`,
+  );
   return `# Innkeep
 
 > A self-hosted property-management server for short-term rentals, version ${version}: listings, calendars, reservations, guests,
@@ -64,4 +71,5 @@ ${told.join("\n")}
 const line = (method: string, path: string, summary: string, scope: string | null): string =>
   `- \`${method} ${path}\`: ${summary}${needs(scope)}`;
 
-const needs = (scope: string | null): string => (scope === null || scope === "public" ? "" : ` (\`${scope}\`)`);
+const needs = (scope: string | null): string =>
+  scope === null || scope === "public" ? "" : ` (\`${scope}\`)`;

@@ -12,6 +12,7 @@ import { Problem } from "../../plugin/problem.ts";
 import { sha256 } from "../../secrets/mod.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { createDocument, once, takesGzip, zipped } from "./document.ts";
+
 import theme from "./reference.css" with { type: "text" };
 
 const assets = "/docs/assets";
@@ -30,12 +31,17 @@ export function createReference(app: App): Endpoint[] {
   });
 
   return [
-    endpoint(app, { path: "/docs", page: true, answer: async ({ request }) => (await document())(request) }),
+    endpoint(app, {
+      path: "/docs",
+      page: true,
+      answer: async ({ request }) => (await document())(request),
+    }),
     endpoint(app, {
       path: `${assets}/:file`,
       page: true,
       async answer({ request }, { file }) {
-        if (file !== (await script.name())) throw new Problem("not_found", "There is no such file: load /docs again");
+        if (file !== (await script.name()))
+          throw new Problem("not_found", "There is no such file: load /docs again");
         return await script.serve(request);
       },
     }),
@@ -75,7 +81,11 @@ async function drawPage(script: string): Promise<string> {
     // The plugin's types are those of an older viewer.
     scalarConfig: settings as object,
     documentation: {
-      info: { title: "Innkeep API", description: "The reference of Innkeep's REST API and webhooks.", version: "1" },
+      info: {
+        title: "Innkeep API",
+        description: "The reference of Innkeep's REST API and webhooks.",
+        version: "1",
+      },
     },
   });
   const page = await (await plugin.handle(new Request("http://localhost/docs"))).text();
@@ -93,7 +103,7 @@ const viewerSettings = {
   hideClientButton: true,
   documentDownloadType: "direct",
   persistAuth: false,
-  defaultOpenAllTags: false,
+  orderSchemaPropertiesBy: "preserve",
   defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
   authentication: { preferredSecurityScheme: "apiKey" },
   metaData: { title: "Innkeep API" },
@@ -104,8 +114,12 @@ const viewerSettings = {
  * to fetch from they can do nothing but look bad.
  */
 function policy(page: string, baseUrl: string): string {
-  const inline = [...page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([^]*?)<\/script>/g)].map(([, code]) => code ?? "");
-  const hashes = inline.map((code) => `'sha256-${new Bun.CryptoHasher("sha256").update(code).digest("base64")}'`);
+  const inline = [...page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([^]*?)<\/script>/g)].map(
+    ([, code]) => code ?? "",
+  );
+  const hashes = inline.map(
+    (code) => `'sha256-${new Bun.CryptoHasher("sha256").update(code).digest("base64")}'`,
+  );
   return [
     "default-src 'none'",
     `script-src 'self' ${hashes.join(" ")}`,

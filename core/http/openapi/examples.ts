@@ -25,22 +25,32 @@ function hinted(schema: TSchema, name = ""): TSchema {
   if (isPlainText(schema)) {
     if (byTime.has(name)) copy.examples = [ulid];
     else if (/(^|_)ids?$/.test(name)) copy.examples = [uuid];
-    else if (name !== "" && schema.title === undefined && schema.anyOf === undefined) copy.title = inWords(name);
+    else if (name !== "" && schema.title === undefined && schema.anyOf === undefined)
+      copy.title = inWords(name);
   }
   if (schema.properties !== undefined) {
     const fields = Object.entries(schema.properties as Record<string, TSchema>);
     copy.properties = Object.fromEntries(fields.map(([key, field]) => [key, hinted(field, key)]));
   }
-  if (schema.items !== undefined && !Array.isArray(schema.items)) copy.items = hinted(schema.items as TSchema, name);
-  if (schema.anyOf !== undefined) copy.anyOf = (schema.anyOf as TSchema[]).map((one) => hinted(one, name));
+  if (schema.items !== undefined && !Array.isArray(schema.items))
+    copy.items = hinted(schema.items as TSchema, name);
+  if (schema.anyOf !== undefined)
+    copy.anyOf = (schema.anyOf as TSchema[]).map((one) => hinted(one, name));
   return copy;
 }
 
 /** `internal_name` → `Internal name`: what stands for a text that has no example. */
-const inWords = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+const inWords = (name: string): string =>
+  name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 
 /** A text about which nothing else is said. */
 const isPlainText = (schema: TSchema): boolean => {
   const { type, examples, format, pattern, ...rest } = inner(schema);
-  return type === "string" && examples === undefined && format === undefined && pattern === undefined && rest.enum === undefined;
+  return (
+    type === "string" &&
+    examples === undefined &&
+    format === undefined &&
+    pattern === undefined &&
+    rest.enum === undefined
+  );
 };

@@ -21,15 +21,22 @@ export interface Writers {
 /** `/listings/:id` → `/listings/{id}`. */
 export const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}");
 
+/** A sentence as a heading: without its period. */
+export const heading = (sentence: string): string => sentence.replace(/\.$/, "");
+
 /** The entry of an operation. */
-export function operationEntry(registered: RegisteredOperation, registry: Registry, writers: Writers): Json {
+export function operationEntry(
+  registered: RegisteredOperation,
+  registry: Registry,
+  writers: Writers,
+): Json {
   const { operation, plugin, reads } = registered;
   const versioned = isVersioned(registered);
   const requestBody = bodyOf(registered, writers.schemas);
   return {
     operationId: operation.name,
     tags: [plugin],
-    summary: operation.summary,
+    summary: heading(operation.summary),
     description: describe(registered),
     security: securityOf(operation.scope),
     parameters: [
@@ -41,7 +48,14 @@ export function operationEntry(registered: RegisteredOperation, registry: Regist
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: {
       ...successOf(registered, registry, writers.schemas),
-      ...(versioned && reads ? { "304": { description: "The version is still the same.", headers: headerReferences(["ETag"]) } } : {}),
+      ...(versioned && reads
+        ? {
+            "304": {
+              description: "The version is still the same.",
+              headers: headerReferences(["ETag"]),
+            },
+          }
+        : {}),
       ...writers.problems.write(problemsOf(registered, versioned)),
     },
   };
@@ -50,7 +64,9 @@ export function operationEntry(registered: RegisteredOperation, registry: Regist
 /** Has the record that is read or changed a version? One that is only made has none to compare with. */
 function isVersioned({ operation, path, reads }: RegisteredOperation): boolean {
   const changes = path.includes(":") && operation.status !== 201;
-  return (reads || changes) && (operation.output as TObject).properties?.version?.type === "integer";
+  return (
+    (reads || changes) && (operation.output as TObject).properties?.version?.type === "integer"
+  );
 }
 
 function describe({ operation }: RegisteredOperation): string {
@@ -85,7 +101,8 @@ function ownParameters({ operation, origins }: RegisteredOperation, schemas: Sch
     });
 }
 
-const described = (description: unknown): Json => (description === undefined ? {} : { description });
+const described = (description: unknown): Json =>
+  description === undefined ? {} : { description };
 
 /** The schema of what stands in the body: the input without what comes from elsewhere. */
 function bodySchema({ operation, origins }: RegisteredOperation): TObject | undefined {
@@ -93,7 +110,7 @@ function bodySchema({ operation, origins }: RegisteredOperation): TObject | unde
   const fields = Object.entries(input.properties).filter(([name]) => origins[name] === "body");
   if (fields.length === 0) return undefined;
   const required = (input.required ?? []).filter((name) => origins[name] === "body");
-  return { ...input, properties: Object.fromEntries(fields), required } as TObject;
+  return { ...input, properties: Object.fromEntries(fields), required };
 }
 
 function bodyOf(registered: RegisteredOperation, schemas: SchemaWriter): Json | undefined {
@@ -105,18 +122,32 @@ function bodyOf(registered: RegisteredOperation, schemas: SchemaWriter): Json | 
   const examples =
     required.length === 0 || JSON.stringify(least) === JSON.stringify(all)
       ? { all: { summary: "Every field", value: all } }
-      : { least: { summary: "What must be given", value: least }, all: { summary: "Every field", value: all } };
+      : {
+          least: { summary: "What must be given", value: least },
+          all: { summary: "Every field", value: all },
+        };
   return {
     required: required.length > 0 && registered.operation.body !== "optional",
-    content: { "application/json": { schema: required.length > 0 ? { ...schema, required } : schema, examples } },
+    content: {
+      "application/json": {
+        schema: required.length > 0 ? { ...schema, required } : schema,
+        examples,
+      },
+    },
   };
 }
 
-function successOf(registered: RegisteredOperation, registry: Registry, schemas: SchemaWriter): Json {
+function successOf(
+  registered: RegisteredOperation,
+  registry: Registry,
+  schemas: SchemaWriter,
+): Json {
   const { operation, method, path, reads } = registered;
   const { properties } = operation.output as TObject;
   const made = method === "POST" && properties?.id !== undefined;
-  const readable = registry.operations.values().some((other) => other.method === "GET" && other.path === `${path}/:id`);
+  const readable = registry.operations
+    .values()
+    .some((other) => other.method === "GET" && other.path === `${path}/:id`);
   const headers = [
     ...(properties?.version?.type === "integer" ? ["ETag"] : []),
     ...(properties?.page === undefined ? [] : ["Link"]),
@@ -126,10 +157,13 @@ function successOf(registered: RegisteredOperation, registry: Registry, schemas:
   const status = operation.status ?? 200;
   return {
     [status]: {
-      description: { 200: "Done.", 201: "Made.", 202: "Taken on; it is done later." }[status as 200 | 201 | 202],
+      description: { 200: "Done.", 201: "Made.", 202: "Taken on; it is done later." }[status],
       headers: headerReferences(headers),
       content: {
-        "application/json": { schema: schemas.write(operation.output, "output"), example: example(operation.output) },
+        "application/json": {
+          schema: schemas.write(operation.output, "output"),
+          example: example(operation.output),
+        },
       },
     },
   };
@@ -142,7 +176,7 @@ export function routeEntry({ name, summary, route, scope }: Route, { problems }:
   return {
     operationId: name,
     tags: [name.split(".")[0]],
-    summary,
+    summary: heading(summary),
     description: scope === "public" ? "No credential is needed." : `Scope: \`${scope}\`.`,
     security: securityOf(scope),
     parameters: [...path.matchAll(/:(\w+)/g)].map(([, field]) => ({
@@ -151,6 +185,9 @@ export function routeEntry({ name, summary, route, scope }: Route, { problems }:
       required: true,
       schema: { type: "string" },
     })),
-    responses: { "2XX": { description: "Done.", headers: headerReferences([]) }, ...problems.write(errors) },
+    responses: {
+      "2XX": { description: "Done.", headers: headerReferences([]) },
+      ...problems.write(errors),
+    },
   };
 }

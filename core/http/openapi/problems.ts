@@ -12,25 +12,39 @@ import type { Json } from "./schemas.ts";
 /** Codes by status, each list in the order of `problemStatus`. */
 export type ProblemTable = ReadonlyMap<number, readonly ProblemCode[]>;
 
-const credential: readonly ProblemCode[] = ["missing_credential", "invalid_api_key", "invalid_token", "revoked"];
+const credential: readonly ProblemCode[] = [
+  "missing_credential",
+  "invalid_api_key",
+  "invalid_token",
+  "revoked",
+];
 const always: readonly ProblemCode[] = ["rate_limited", "internal", "maintenance"];
 const ofBody: readonly ProblemCode[] = [
-  "invalid_json", "payload_too_large", "unsupported_media_type", "idempotency_key_reused",
+  "invalid_json",
+  "payload_too_large",
+  "unsupported_media_type",
+  "idempotency_key_reused",
 ];
 
 /** Sorts codes by their status. */
-export function tableOf(codes: readonly ProblemCode[]): ProblemTable {
-  const inOrder = (Object.keys(problemStatus) as ProblemCode[]).filter((code) => codes.includes(code));
+function tableOf(codes: readonly ProblemCode[]): ProblemTable {
+  const inOrder = (Object.keys(problemStatus) as ProblemCode[]).filter((code) =>
+    codes.includes(code),
+  );
   return Map.groupBy(inOrder, (code) => problemStatus[code]);
 }
 
 /** All that an operation may meet. */
-export function problemsOf({ operation, path, reads, origins }: RegisteredOperation, versioned: boolean): ProblemTable {
+export function problemsOf(
+  { operation, path, reads, origins }: RegisteredOperation,
+  versioned: boolean,
+): ProblemTable {
   const codes: ProblemCode[] = [...always, ...credential, "unknown_parameter", "validation_failed"];
   if (!reads) codes.push(...ofBody);
   if (origins.cursor === "query") codes.push("invalid_cursor");
   if (operation.scope !== null) codes.push("insufficient_scope");
-  if (operation.plan !== undefined && operation.plan !== "free") codes.push("plan_upgrade_required");
+  if (operation.plan !== undefined && operation.plan !== "free")
+    codes.push("plan_upgrade_required");
   if (path.includes(":")) codes.push("not_found");
   if (versioned && !reads) codes.push("version_mismatch");
   return tableOf([...codes, ...(operation.problems ?? [])]);
@@ -65,7 +79,8 @@ export function createProblemWriter(): ProblemWriter {
 }
 
 function response(status: number, codes: readonly ProblemCode[]): Json {
-  const extra = status === 401 ? ["WWW-Authenticate"] : status === 429 || status === 503 ? ["Retry-After"] : [];
+  const extra =
+    status === 401 ? ["WWW-Authenticate"] : status === 429 || status === 503 ? ["Retry-After"] : [];
   return {
     description: codes.map((code) => `\`${code}\`: ${meanings[code].means}`).join("\n\n"),
     headers: headerReferences(extra),
@@ -80,14 +95,30 @@ function response(status: number, codes: readonly ProblemCode[]): Json {
 
 /** The headers of every answer, and `more`. */
 export function headerReferences(more: readonly string[]): Json {
-  const every = ["X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Service-Tier"];
-  return Object.fromEntries([...every, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+  const every = [
+    "X-Request-Id",
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+    "X-Service-Tier",
+  ];
+  return Object.fromEntries(
+    [...every, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
 }
 
+const none: ExtraFields = {};
+
 function exampleError(code: ProblemCode): Json {
-  const { means, extra = {} } = meanings[code];
-  const { details, ...rest } = extra as ExtraFields;
-  const error = { code, message: means, status: problemStatus[code], request_id: "01KAFW3N5V7Q2X8Z4R6T9Y0B1C", ...rest };
+  const { means, extra = none } = meanings[code];
+  const { details, ...rest } = extra;
+  const error = {
+    code,
+    message: means,
+    status: problemStatus[code],
+    request_id: "01KAFW3N5V7Q2X8Z4R6T9Y0B1C",
+    ...rest,
+  };
   return { error: details === undefined ? error : { ...error, details } };
 }
 
@@ -95,17 +126,28 @@ function exampleError(code: ProblemCode): Json {
 export const errorSchema: Json = {
   type: "object",
   title: "Error",
-  description: "The one shape of every error. Some codes bring fields of their own, which their examples show.",
+  description:
+    "The one shape of every error. Some codes bring fields of their own, which their examples show.",
   required: ["error"],
   properties: {
     error: {
       type: "object",
       required: ["code", "message", "status", "request_id"],
       properties: {
-        code: { type: "string", enum: Object.keys(problemStatus), description: "For machines: a closed list." },
-        message: { type: "string", description: "For people: what happened, where, and what to do." },
+        code: {
+          type: "string",
+          enum: Object.keys(problemStatus),
+          description: "For machines: a closed list.",
+        },
+        message: {
+          type: "string",
+          description: "For people: what happened, where, and what to do.",
+        },
         status: { type: "integer", description: "The status of the answer." },
-        request_id: { type: "string", description: "As in `X-Request-Id`; quote it when you report a fault." },
+        request_id: {
+          type: "string",
+          description: "As in `X-Request-Id`; quote it when you report a fault.",
+        },
         details: {
           type: "array",
           description: "One entry per faulty field; absent where no field is at fault.",
@@ -113,8 +155,14 @@ export const errorSchema: Json = {
             type: "object",
             required: ["field", "code", "message"],
             properties: {
-              field: { type: "string", description: "The path of the field, such as `guest.full_name`." },
-              code: { type: "string", description: "Such as `required`, `too_long` or `invalid_format`." },
+              field: {
+                type: "string",
+                description: "The path of the field, such as `guest.full_name`.",
+              },
+              code: {
+                type: "string",
+                description: "Such as `required`, `too_long` or `invalid_format`.",
+              },
               message: { type: "string" },
             },
           },

@@ -23,7 +23,14 @@ export interface SchemaWriter {
 const name = /^[A-Z][A-Za-z0-9]*$/;
 
 /** Written in another way below. */
-const rewritten = new Set(["properties", "items", "anyOf", "allOf", "patternProperties", "additionalItems"]);
+const rewritten = new Set([
+  "properties",
+  "items",
+  "anyOf",
+  "allOf",
+  "patternProperties",
+  "additionalItems",
+]);
 
 /** What TypeBox makes of a record with any text as its key. */
 const anyKey = "^(.*)$";
@@ -33,7 +40,8 @@ export function createSchemaWriter(): SchemaWriter {
   const components = new Map<string, Json>();
 
   const write = (schema: TSchema, side: Side): Json => {
-    if (schema.properties === undefined || !name.test(schema.title ?? "")) return writeInPlace(schema, side);
+    if (schema.properties === undefined || !name.test(schema.title ?? ""))
+      return writeInPlace(schema, side);
     const title = side === "input" ? `${schema.title}Input` : String(schema.title);
     const written = { ...writeInPlace(schema, side), title };
     const known = components.get(title);
@@ -47,20 +55,28 @@ export function createSchemaWriter(): SchemaWriter {
     const json: Json = {};
     for (const [key, value] of Object.entries(schema)) {
       // `x-record` and the like are for this server only.
-      if (rewritten.has(key) || key.startsWith("x-") || (key === "default" && side === "output")) continue;
+      if (rewritten.has(key) || key.startsWith("x-") || (key === "default" && side === "output"))
+        continue;
       json[key] = value;
     }
-    if (schema["x-secret"] === true) Object.assign(json, { format: "password" }, side === "input" ? { writeOnly: true } : {});
+    if (schema["x-secret"] === true)
+      Object.assign(json, { format: "password" }, side === "input" ? { writeOnly: true } : {});
     const each = (list: unknown): Json[] => (list as TSchema[]).map((one) => write(one, side));
     const byName = (fields: unknown): Json =>
-      Object.fromEntries(Object.entries(fields as Record<string, TSchema>).map(([key, one]) => [key, write(one, side)]));
+      Object.fromEntries(
+        Object.entries(fields as Record<string, TSchema>).map(([key, one]) => [
+          key,
+          write(one, side),
+        ]),
+      );
     if (schema.properties !== undefined) json.properties = byName(schema.properties);
     if (schema.patternProperties !== undefined) {
       const { [anyKey]: any, ...rest } = byName(schema.patternProperties);
       if (any !== undefined) json.additionalProperties = any;
       if (Object.keys(rest).length > 0) json.patternProperties = rest;
     }
-    if (Array.isArray(schema.items)) Object.assign(json, { prefixItems: each(schema.items), items: false });
+    if (Array.isArray(schema.items))
+      Object.assign(json, { prefixItems: each(schema.items), items: false });
     else if (schema.items !== undefined) json.items = write(schema.items as TSchema, side);
     if (schema.allOf !== undefined) json.allOf = each(schema.allOf);
     return schema.anyOf === undefined ? json : union(json, each(schema.anyOf));
