@@ -11,5 +11,8 @@ export type Log = pino.Logger;
 
 /** A log of some level. What might hold a secret is not in it. */
 export function createLog(level: string): Log {
-  return pino({ level, base: null, redact: ["*.secret", "*.key", "*.authorization", "*.password"] }, pino.destination(2));
+  return pino(
+    { level, base: null, redact: ["*.secret", "*.key", "*.authorization", "*.password"] },
+    pino.destination(2),
+  );
 }

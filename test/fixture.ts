@@ -11,8 +11,8 @@ import { join } from "node:path";
 
 import { type App, createApp, declared } from "../core/app.ts";
 import { type Config, readConfig } from "../core/config/mod.ts";
-import { acrossAccounts, type Clock, tables } from "../core/db/mod.ts";
 import { accountGuard } from "../core/db/guard.ts";
+import { acrossAccounts, type Clock, tables } from "../core/db/mod.ts";
 import { insertAccount, insertKey, listAccounts } from "../core/identity/mod.ts";
 import type { Plugin } from "../core/plugin/types.ts";
 import { plugins as allPlugins } from "../plugins/mod.ts";
@@ -99,7 +99,9 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     INNKEEP_DATA_DIR: join(dir, "data"),
     INNKEEP_LOG_LEVEL: "fatal",
     INNKEEP_BASE_URL: "http://localhost:3000",
-    ...Object.fromEntries(Object.entries(options.env ?? {}).map(([name, value]) => [`INNKEEP_${name}`, value])),
+    ...Object.fromEntries(
+      Object.entries(options.env ?? {}).map(([name, value]) => [`INNKEEP_${name}`, value]),
+    ),
   });
   const app = createApp({
     config,
@@ -112,17 +114,22 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   const account = async (name = "Test"): Promise<string> => {
     const email = `${crypto.randomUUID()}@example.com`;
     const prepared = { name, email, password_hash: "-", existing: undefined };
-    const made = await app.store.write((db) => insertAccount(acrossAccounts(db), prepared, app.clock.now()));
+    const made = await app.store.write((db) =>
+      insertAccount(acrossAccounts(db), prepared, app.clock.now()),
+    );
     return made.account_id;
   };
 
   const client = (own: Readonly<Record<string, string>> = {}): Client => {
     return async (method, path, body, headers = {}) => {
-      const json: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
+      const json: Record<string, string> =
+        body === undefined ? {} : { "content-type": "application/json" };
       const request = new Request(path.startsWith("http") ? path : `http://localhost:3000${path}`, {
         method,
         headers: { ...own, ...json, ...headers },
-        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+        ...(body === undefined
+          ? {}
+          : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
       const response = await app.fetch(request);
       const text = await response.text();
@@ -182,7 +189,8 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     rows,
     stop,
     events: async () => (await envelopes()).map(({ event }) => event),
-    payloads: async (name) => (await envelopes()).filter(({ event }) => event === name).map(({ data }) => data),
+    payloads: async (name) =>
+      (await envelopes()).filter(({ event }) => event === name).map(({ data }) => data),
     async [Symbol.asyncDispose]() {
       await stop();
       rmSync(dir, { recursive: true, force: true });
@@ -217,7 +225,10 @@ export async function receive(): Promise<Received> {
 }
 
 /** Waits until `look` finds something; undefined after `ms`. */
-export async function until<T>(look: () => T | undefined | false | Promise<T | undefined | false>, ms = 5000): Promise<T | undefined> {
+export async function until<T>(
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+  ms = 5000,
+): Promise<T | undefined> {
   const end = performance.now() + ms;
   for (;;) {
     const found = await look();

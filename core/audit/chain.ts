@@ -20,7 +20,19 @@ function seal(row: AuditRow, position: number, previous: string): string {
   const { surface, operation, request_id, input_digest, outcome } = row;
   const who = [actor_kind, credential_id, user_id, actor_label];
   return sha256(
-    JSON.stringify([previous, position, id, account_id, at, ...who, surface, operation, request_id, input_digest, outcome]),
+    JSON.stringify([
+      previous,
+      position,
+      id,
+      account_id,
+      at,
+      ...who,
+      surface,
+      operation,
+      request_id,
+      input_digest,
+      outcome,
+    ]),
   );
 }
 

@@ -6,9 +6,9 @@
  */
 
 import { type Database, newUlid, prepared } from "../db/mod.ts";
-import { sha256 } from "../secrets/mod.ts";
-import type { Actor } from "../plugin/types.ts";
 import { inner, type TSchema } from "../plugin/schema.ts";
+import type { Actor } from "../plugin/types.ts";
+import { sha256 } from "../secrets/mod.ts";
 import { auditTables } from "./tables.ts";
 
 export { auditPlugin } from "./plugin.ts";
@@ -112,7 +112,8 @@ function blanker(schema: TSchema): Blank | undefined {
   return (value) => {
     if (typeof value !== "object" || value === null) return value;
     const copy: Record<string, unknown> = { ...value };
-    for (const [name, blank] of marked) if (copy[name] !== undefined) copy[name] = blank(copy[name]);
+    for (const [name, blank] of marked)
+      if (copy[name] !== undefined) copy[name] = blank(copy[name]);
     return copy;
   };
 }

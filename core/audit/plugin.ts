@@ -14,7 +14,10 @@ const Entry = t.Object({
   id: t.String(),
   at: instant(),
   actor: t.Object({
-    kind: t.String({ examples: ["api_key"], description: "api_key, oauth, session, cli or system." }),
+    kind: t.String({
+      examples: ["api_key"],
+      description: "api_key, oauth, session, cli or system.",
+    }),
     credential_id: nullable(t.String()),
     user_id: nullable(t.String()),
     label: t.String({ examples: ["Channel sync"] }),
@@ -25,9 +28,13 @@ const Entry = t.Object({
   input: t.Unknown({ description: "What was asked, without secrets and personal data." }),
   outcome: t.String({ examples: ["ok"], description: "`ok`, or the code of the error." }),
   seal: nullable(
-    t.Object({ position: t.Integer(), hash: t.String() }, {
-      description: "Its place in the account's hash chain; null until the next sealing, seconds later.",
-    }),
+    t.Object(
+      { position: t.Integer(), hash: t.String() },
+      {
+        description:
+          "Its place in the account's hash chain; null until the next sealing, seconds later.",
+      },
+    ),
   ),
 });
 
@@ -48,9 +55,13 @@ const listEntries = defineOperation({
   output: pageOf(Entry),
   tool: { name: "search_audit_log", title: "Search the audit log", toolset: "admin" },
   async handler(input, { db, access, actor }) {
-    let query = auditTables(db).selectFrom("audit_entries").selectAll().where("account_id", "=", access.account_id);
+    let query = auditTables(db)
+      .selectFrom("audit_entries")
+      .selectAll()
+      .where("account_id", "=", access.account_id);
     // Entries tell of all listings: whoever is restricted to some sees what it did itself.
-    if (access.listing_ids !== "all") query = query.where("credential_id", "=", actor.credential_id);
+    if (access.listing_ids !== "all")
+      query = query.where("credential_id", "=", actor.credential_id);
     for (const field of ["operation", "credential_id", "outcome", "request_id"] as const) {
       const value = input[field];
       if (value !== undefined) query = query.where(field, "=", value);
@@ -72,7 +83,10 @@ const listEntries = defineOperation({
       request_id: row.request_id,
       input: row.input === "" ? null : (JSON.parse(row.input) as unknown),
       outcome: row.outcome,
-      seal: row.position === null || row.hash === null ? null : { position: row.position, hash: row.hash },
+      seal:
+        row.position === null || row.hash === null
+          ? null
+          : { position: row.position, hash: row.hash },
     }));
     return { data: shown, page };
   },
@@ -91,7 +105,9 @@ const seal = defineJob({
   },
 });
 
-async function unsealedAccount(db: Parameters<typeof acrossAccounts>[0]): Promise<string | undefined> {
+async function unsealedAccount(
+  db: Parameters<typeof acrossAccounts>[0],
+): Promise<string | undefined> {
   const row = await auditTables(acrossAccounts(db))
     .selectFrom("audit_entries")
     .select("account_id")

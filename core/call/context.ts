@@ -7,7 +7,7 @@
 import type { Access, Database } from "../db/mod.ts";
 import { type Emitted, wellFormed } from "../outbox/mod.ts";
 import { Problem } from "../plugin/problem.ts";
-import { checker, type Checker, close } from "../plugin/schema.ts";
+import { type Checker, checker, close } from "../plugin/schema.ts";
 import type { Actor, Context, Emit, EventType } from "../plugin/types.ts";
 
 /** A context, and the events that were emitted through it. */
@@ -36,7 +36,8 @@ const checkers = new WeakMap<EventType, Checker<unknown>>();
 export function collectingContext({ emits, ifMatch, ...rest }: ContextOptions): Collecting {
   const emitted: Emitted[] = [];
   const emit: Emit = (event, payload) => {
-    if (!emits.includes(event)) throw new Error(`"${event.name}" was emitted but is not declared in \`emits\``);
+    if (!emits.includes(event))
+      throw new Error(`"${event.name}" was emitted but is not declared in \`emits\``);
     const data = wellFormed(payload) as Record<string, unknown>;
     const check = checkerOf(event);
     if (!check.fits(data)) {
@@ -46,7 +47,12 @@ export function collectingContext({ emits, ifMatch, ...rest }: ContextOptions): 
     emitted.push({ event, payload: data });
   };
   const expect = ({ version }: { readonly version: number }): void => {
-    if (ifMatch === undefined || ifMatch === "*" || ifMatch.split(/\s*,\s*/).includes(etag(version))) return;
+    if (
+      ifMatch === undefined ||
+      ifMatch === "*" ||
+      ifMatch.split(/\s*,\s*/).includes(etag(version))
+    )
+      return;
     throw new Problem(
       "version_mismatch",
       `The record has changed since you read it: its version is ${version} now. Read it again and repeat`,

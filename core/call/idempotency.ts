@@ -69,7 +69,10 @@ export async function keptAnswer(
     );
   }
   const { status, body, encrypted } = row;
-  return { status, body: encrypted === 1 ? secrets.decrypt(body, `answer ${holder_id} ${key}`) : body };
+  return {
+    status,
+    body: encrypted === 1 ? secrets.decrypt(body, `answer ${holder_id} ${key}`) : body,
+  };
 }
 
 /** Keeps an answer under a key. */
@@ -98,7 +101,10 @@ export async function keepAnswer(
 }
 
 const expired = (db: Database, now: string) =>
-  answers(acrossAccounts(db)).selectFrom("calls_answers").select(["holder_id", "key"]).where("expires_at", "<=", now);
+  answers(acrossAccounts(db))
+    .selectFrom("calls_answers")
+    .select(["holder_id", "key"])
+    .where("expires_at", "<=", now);
 
 /** Removes answers that are older than a day. */
 export const forgetAnswers = defineJob({

@@ -6,9 +6,9 @@
  */
 
 import { audit, type AuditEntry, redact, type Surface } from "../audit/mod.ts";
+import type { Config } from "../config/mod.ts";
 import type { Access, Clock, Database, Store } from "../db/mod.ts";
 import type { Egress } from "../egress/mod.ts";
-import type { Config } from "../config/mod.ts";
 import { covers } from "../identity/scopes.ts";
 import { record, wellFormed } from "../outbox/mod.ts";
 import { Problem } from "../plugin/problem.ts";
@@ -20,7 +20,7 @@ import { collectingContext } from "./context.ts";
 import { type IdempotencyKey, keepAnswer, keptAnswer } from "./idempotency.ts";
 import { mustAfford, type Plan } from "./plans.ts";
 
-export { collectingContext, etag } from "./context.ts";
+export { etag } from "./context.ts";
 export type { IdempotencyKey } from "./idempotency.ts";
 export { callsPlugin } from "./plugin.ts";
 export { type Plan, plans } from "./plans.ts";
@@ -89,7 +89,8 @@ export async function execute(
     return await write(call, prepared);
   } catch (error) {
     if (error instanceof DryRun) return { status: statusOf(registered), value: error.value };
-    if (options.dry_run !== true) await auditRefusal(fits ? asked : { ...asked, input: fitting(asked) }, error);
+    if (options.dry_run !== true)
+      await auditRefusal(fits ? asked : { ...asked, input: fitting(asked) }, error);
     throw error;
   }
 }
@@ -104,10 +105,11 @@ interface Call {
 }
 
 /** Carries the value of a dry run out of its unit, which is rolled back by it. */
-class DryRun {
+class DryRun extends Error {
   readonly value: unknown;
 
   constructor(value: unknown) {
+    super("A dry run is taken back");
     this.value = value;
   }
 }
@@ -119,18 +121,34 @@ const statusOf = ({ operation }: RegisteredOperation): number => operation.statu
 function permit({ services, registered, input, caller }: Call): void {
   const { operation, check } = registered;
   if (operation.scope !== null) mustCover(caller.scopes, operation.scope);
+  if (operation.whole_account === true) mustHaveAll(caller.access);
   mustAfford(services.config, caller.plan, operation);
   const details = check.faults(input);
   if (details.length === 0) return;
-  throw new Problem("validation_failed", details.map(({ message }) => message).join("; "), { details });
+  throw new Problem("validation_failed", details.map(({ message }) => message).join("; "), {
+    details,
+  });
+}
+
+function mustHaveAll({ listing_ids }: Access): void {
+  if (listing_ids === "all") return;
+  throw new Problem(
+    "listing_not_permitted",
+    "This credential is restricted to listings, and this concerns the whole account: use one that is not",
+    { extra: { listing_ids: [...listing_ids] } },
+  );
 }
 
 /** Throws where the granted scopes do not cover the needed one. */
 export function mustCover(granted: readonly string[], needed: string): void {
   if (covers(granted, needed)) return;
-  throw new Problem("insufficient_scope", `This needs the scope "${needed}": use a key or a grant that has it`, {
-    extra: { required_scopes: [needed], granted_scopes: [...granted] },
-  });
+  throw new Problem(
+    "insufficient_scope",
+    `This needs the scope "${needed}": use a key or a grant that has it`,
+    {
+      extra: { required_scopes: [needed], granted_scopes: [...granted] },
+    },
+  );
 }
 
 const contextOf = ({ services, registered, caller, options, now }: Call, db: Database) =>
@@ -171,15 +189,27 @@ async function write(call: Call, prepared: unknown): Promise<CallResult> {
       if (kept !== undefined) return { status: kept.status, value: undefined, replay: kept.body };
     }
     const { context, emitted } = contextOf(call, db);
-    for (const guard of registry.guards.get(operation.name) ?? []) await guard.check(input, context);
+    for (const guard of registry.guards.get(operation.name) ?? [])
+      await guard.check(input, context);
     const value: unknown = await operation.handler(input, context, prepared);
     if (options.dry_run === true) throw new DryRun(value);
-    waiting = await record(db, registry, emitted, { account_id, credential_id, now: call.now, now_ms });
+    waiting = await record(db, registry, emitted, {
+      account_id,
+      credential_id,
+      now: call.now,
+      now_ms,
+    });
     await audit(db, entry(call, "ok"));
     const status = statusOf(registered);
     if (key !== undefined) {
       const secret = holdsSecret(operation.output as TSchema);
-      await keepAnswer(db, holder, key, { status, body: JSON.stringify(value) }, { secrets, now_ms, secret });
+      await keepAnswer(
+        db,
+        holder,
+        key,
+        { status, body: JSON.stringify(value) },
+        { secrets, now_ms, secret },
+      );
     }
     return { status, value };
   });
@@ -207,8 +237,11 @@ function fitting({ registered, input }: Call): Record<string, unknown> {
   const { properties } = registered.operation.input as TObject;
   const unfit = new Set(faults.map(({ field }) => field.replace(/[.[].*/s, "")));
   // So many faults are told at once; there may be more.
-  const kept = (name: string): boolean => faults.length < mostFaults && Object.hasOwn(properties, name) && !unfit.has(name);
-  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, kept(name) ? value : "[unfit]"]));
+  const kept = (name: string): boolean =>
+    faults.length < mostFaults && Object.hasOwn(properties, name) && !unfit.has(name);
+  return Object.fromEntries(
+    Object.entries(input).map(([name, value]) => [name, kept(name) ? value : "[unfit]"]),
+  );
 }
 
 // The unit of a refused write is gone, so its entry has one of its own. Where even that cannot be written (a full

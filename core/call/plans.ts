@@ -15,14 +15,22 @@ export const plans = ["free", "pro", "enterprise"] as const;
 export type Plan = (typeof plans)[number];
 
 /** Throws where an operation needs a larger plan. */
-export function mustAfford({ baseUrl }: Config, plan: Plan, { plan: needed, name }: AnyOperation): void {
+export function mustAfford(
+  { baseUrl }: Config,
+  plan: Plan,
+  { plan: needed, name }: AnyOperation,
+): void {
   if (needed === undefined || plans.indexOf(plan) >= plans.indexOf(needed)) return;
-  throw new Problem("plan_upgrade_required", `This needs the plan "${needed}", and the account has "${plan}"`, {
-    extra: {
-      current_tier: plan,
-      required_tier: needed,
-      feature: name,
-      billing_url: `${baseUrl}/settings/plan`,
+  throw new Problem(
+    "plan_upgrade_required",
+    `This needs the plan "${needed}", and the account has "${plan}"`,
+    {
+      extra: {
+        current_tier: plan,
+        required_tier: needed,
+        feature: name,
+        billing_url: `${baseUrl}/settings/plan`,
+      },
     },
-  });
+  );
 }

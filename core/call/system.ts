@@ -6,7 +6,7 @@
 
 import { type Database, wholeAccount } from "../db/mod.ts";
 import { type InAccount, record } from "../outbox/mod.ts";
-import type { AnyJob, Actor, Context, EventType, JobContext } from "../plugin/types.ts";
+import type { Actor, AnyJob, Context, EventType, JobContext } from "../plugin/types.ts";
 import { type Collecting, collectingContext } from "./context.ts";
 import type { CallServices } from "./mod.ts";
 
@@ -20,12 +20,25 @@ function contextIn(
 ): Collecting {
   const access = wholeAccount(account_id);
   const { events } = registry;
-  return collectingContext({ db, access, actor: system, scopes: ["*"], now: clock.now(account_id), events, emits });
+  return collectingContext({
+    db,
+    access,
+    actor: system,
+    scopes: ["*"],
+    now: clock.now(account_id),
+    events,
+    emits,
+  });
 }
 
 async function flush(services: CallServices, { context, emitted }: Collecting): Promise<void> {
   const { account_id } = context.access;
-  const cause = { account_id, credential_id: null, now: context.now, now_ms: services.clock.ms(account_id) };
+  const cause = {
+    account_id,
+    credential_id: null,
+    now: context.now,
+    now_ms: services.clock.ms(account_id),
+  };
   const waiting = await record(context.db, services.registry, emitted, cause);
   // A hint: it is looked at after this unit, and found once that has been committed.
   if (waiting > 0) setTimeout(() => services.wake(), 0);
@@ -42,7 +55,11 @@ export function inAccount(services: CallServices): InAccount {
 
 /** For jobs. */
 export function inJob(services: CallServices) {
-  return async (db: Database, job: AnyJob, work: (context: JobContext) => Promise<void>): Promise<void> => {
+  return async (
+    db: Database,
+    job: AnyJob,
+    work: (context: JobContext) => Promise<void>,
+  ): Promise<void> => {
     const accounts = new Map<string, Collecting>();
     const as = (account_id: string): Context => {
       let collecting = accounts.get(account_id);

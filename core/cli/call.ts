@@ -36,8 +36,10 @@ export async function callIn(
 export function callAs(app: App, account_id: string): Call {
   return async (operation, input) => {
     const registered = app.registry.operations.get(operation.name);
-    if (registered === undefined) throw new Error(`No plugin declares the operation "${operation.name}"`);
-    return (await callIn(app, account_id, registered, { ...(input as object) })) as never;
+    if (registered === undefined)
+      throw new Error(`No plugin declares the operation "${operation.name}"`);
+    const value = await callIn(app, account_id, registered, { ...(input as object) });
+    return value;
   };
 }
 
@@ -48,6 +50,13 @@ export async function noteCommand(
   { account_id, operation, input }: { account_id: string; operation: string; input: object },
 ): Promise<void> {
   const { actor } = callerIn(account_id);
-  const entry = { account_id, actor, surface: "cli", operation, input: JSON.stringify(input), outcome: "ok" } as const;
+  const entry = {
+    account_id,
+    actor,
+    surface: "cli",
+    operation,
+    input: JSON.stringify(input),
+    outcome: "ok",
+  } as const;
   await audit(db, { ...entry, at: clock.now(account_id), request_id: newUlid() });
 }

@@ -26,7 +26,8 @@ export interface DemoReport {
 export async function makeDemo(app: App): Promise<DemoReport> {
   const { store, clock } = app;
   const user = await store.read((db) => findUser(db, email));
-  const before = user === undefined ? undefined : (await store.read((db) => membershipsOf(db, user.id)))[0];
+  const before =
+    user === undefined ? undefined : (await store.read((db) => membershipsOf(db, user.id)))[0];
   let account_id = before?.account_id;
   let password: string | null = null;
   if (account_id === undefined) {

@@ -7,13 +7,21 @@
 
 import { Command, CommanderError } from "commander";
 
-import { migrationsOf, declared } from "../app.ts";
-import { plans } from "../call/mod.ts";
+import { declared, migrationsOf } from "../app.ts";
 import { verifyChain } from "../audit/mod.ts";
+import { plans } from "../call/mod.ts";
 import { type Config, ConfigError, defaultTier, readConfig } from "../config/mod.ts";
 import { migrateFile, ownDatabase } from "../db/mod.ts";
 import { openapi } from "../http/openapi.ts";
-import { findUser, insertAccount, insertKey, isScope, listAccounts, prepareAccount, setPlan } from "../identity/mod.ts";
+import {
+  findUser,
+  insertAccount,
+  insertKey,
+  isScope,
+  listAccounts,
+  prepareAccount,
+  setPlan,
+} from "../identity/mod.ts";
 import { Problem } from "../plugin/problem.ts";
 import { RegistryError } from "../plugin/registry.ts";
 import type { Plugin } from "../plugin/types.ts";
@@ -37,7 +45,11 @@ export async function cli({ args, env, plugins }: CliOptions): Promise<number> {
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
-    if (error instanceof Problem || error instanceof ConfigError || error instanceof RegistryError) {
+    if (
+      error instanceof Problem ||
+      error instanceof ConfigError ||
+      error instanceof RegistryError
+    ) {
       console.error(error.message);
     } else {
       console.error(error instanceof Error ? error.message : String(error));
@@ -55,7 +67,10 @@ function program(config: () => Config, plugins: readonly Plugin[]): Command {
     .showHelpAfterError()
     .configureOutput({ writeOut: (text) => process.stderr.write(text) });
 
-  root.command("serve", { isDefault: true }).description("start the server").action(() => serve(config(), plugins));
+  root
+    .command("serve", { isDefault: true })
+    .description("start the server")
+    .action(() => serve(config(), plugins));
 
   root
     .command("setup")
@@ -70,7 +85,11 @@ function program(config: () => Config, plugins: readonly Plugin[]): Command {
         const prepared = await prepareAccount(wanted, known);
         const made = await store.write(async (db) => {
           const ids = await insertAccount(db, prepared, clock.now());
-          await noteCommand(db, clock, { ...ids, operation: "identity.setup", input: { account: prepared.name } });
+          await noteCommand(db, clock, {
+            ...ids,
+            operation: "identity.setup",
+            input: { account: prepared.name },
+          });
           return ids;
         });
         print(made);
@@ -86,31 +105,52 @@ function program(config: () => Config, plugins: readonly Plugin[]): Command {
     .option("--tier <tier>", "its limit of requests per minute", defaultTier)
     .option("--account <id>", "whose key; needed where there are several accounts")
     .action(async (options: { label: string; scopes: string; tier: string; account?: string }) => {
-      await withApp(config(), plugins, async ({ store, clock, registry, config: { rateTiers } }) => {
-        const account_id = await chooseAccount(store, options.account);
-        const scopes = options.scopes.split(",").map((scope) => scope.trim());
-        const unknown = scopes.filter((scope) => !isScope(scope, registry.scopes));
-        if (unknown.length > 0) {
-          throw new Error(`Unknown scopes: ${unknown.join(", ")}. There are: *, ${registry.scopes.join(", ")}`);
-        }
-        if (rateTiers[options.tier] === undefined) {
-          throw new Error(`Unknown tier "${options.tier}". There are: ${Object.keys(rateTiers).join(", ")}`);
-        }
-        const wanted = { account_id, label: options.label, scopes, listing_ids: null, tier: options.tier, expires_at: null };
-        const { row, key } = await store.write(async (db) => {
-          const made = await insertKey(db, { ...wanted, created_by: "cli" }, clock.now());
-          await noteCommand(db, clock, { account_id, operation: "api_keys.create", input: wanted });
-          return made;
-        });
-        print({ id: row.id, key, account_id, label: row.label, scopes, tier: row.tier });
-      });
+      await withApp(
+        config(),
+        plugins,
+        async ({ store, clock, registry, config: { rateTiers } }) => {
+          const account_id = await chooseAccount(store, options.account);
+          const scopes = options.scopes.split(",").map((scope) => scope.trim());
+          const unknown = scopes.filter((scope) => !isScope(scope, registry.scopes));
+          if (unknown.length > 0) {
+            throw new Error(
+              `Unknown scopes: ${unknown.join(", ")}. There are: *, ${registry.scopes.join(", ")}`,
+            );
+          }
+          if (rateTiers[options.tier] === undefined) {
+            throw new Error(
+              `Unknown tier "${options.tier}". There are: ${Object.keys(rateTiers).join(", ")}`,
+            );
+          }
+          const wanted = {
+            account_id,
+            label: options.label,
+            scopes,
+            listing_ids: null,
+            tier: options.tier,
+            expires_at: null,
+          };
+          const { row, key } = await store.write(async (db) => {
+            const made = await insertKey(db, { ...wanted, created_by: "cli" }, clock.now());
+            await noteCommand(db, clock, {
+              account_id,
+              operation: "api_keys.create",
+              input: wanted,
+            });
+            return made;
+          });
+          print({ id: row.id, key, account_id, label: row.label, scopes, tier: row.tier });
+        },
+      );
     });
 
   root
     .command("accounts")
     .description("list the accounts")
     .action(async () => {
-      await withApp(config(), plugins, async ({ store }) => print({ data: await store.read(listAccounts) }));
+      await withApp(config(), plugins, async ({ store }) =>
+        print({ data: await store.read(listAccounts) }),
+      );
     });
 
   root
@@ -119,12 +159,17 @@ function program(config: () => Config, plugins: readonly Plugin[]): Command {
     .option("--account <id>", "whose plan; needed where there are several accounts")
     .action(async (name: string, options: { account?: string }) => {
       const plan = plans.find((each) => each === name);
-      if (plan === undefined) throw new Error(`Unknown plan "${name}". There are: ${plans.join(", ")}`);
+      if (plan === undefined)
+        throw new Error(`Unknown plan "${name}". There are: ${plans.join(", ")}`);
       await withApp(config(), plugins, async ({ store, clock }) => {
         const account_id = await chooseAccount(store, options.account);
         await store.write(async (db) => {
           await setPlan(db, account_id, plan);
-          await noteCommand(db, clock, { account_id, operation: "identity.set_plan", input: { plan } });
+          await noteCommand(db, clock, {
+            account_id,
+            operation: "identity.set_plan",
+            input: { plan },
+          });
         });
         print({ account_id, plan });
       });
@@ -140,7 +185,9 @@ function program(config: () => Config, plugins: readonly Plugin[]): Command {
       await withApp(config(), plugins, async (app) => {
         const registered = app.registry.operations.get(name);
         if (registered === undefined) {
-          throw new Error(`Unknown operation "${name}". There are:\n  ${[...app.registry.operations.keys()].join("\n  ")}`);
+          throw new Error(
+            `Unknown operation "${name}". There are:\n  ${[...app.registry.operations.keys()].join("\n  ")}`,
+          );
         }
         const account_id = await chooseAccount(app.store, options.account);
         print(await callIn(app, account_id, registered, parseInput(options.json), options.dryRun));
@@ -178,7 +225,8 @@ function program(config: () => Config, plugins: readonly Plugin[]): Command {
         const reports = [];
         for (const { id } of accounts) reports.push(await store.read((db) => verifyChain(db, id)));
         print({ intact: reports.every(({ intact }) => intact), accounts: reports });
-        if (reports.some(({ intact }) => !intact)) throw new Error("The audit log was changed: see broken_at");
+        if (reports.some(({ intact }) => !intact))
+          throw new Error("The audit log was changed: see broken_at");
       });
     });
 
@@ -197,6 +245,7 @@ function parseInput(json: string): Record<string, unknown> {
   } catch {
     throw new Error("--json must be a JSON object, in quotes");
   }
-  if (typeof input !== "object" || input === null || Array.isArray(input)) throw new Error("--json must be a JSON object");
+  if (typeof input !== "object" || input === null || Array.isArray(input))
+    throw new Error("--json must be a JSON object");
   return input as Record<string, unknown>;
 }

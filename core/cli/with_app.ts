@@ -32,6 +32,9 @@ export async function chooseAccount(store: Store, wanted: string | undefined): P
   const found = accounts.find(({ id }) => id === wanted);
   if (found !== undefined) return found.id;
   const names = accounts.map(({ id, name }) => `  ${id}  ${name}`).join("\n");
-  const why = wanted === undefined ? "There are several accounts: name one" : `There is no account "${wanted}": name one`;
+  const why =
+    wanted === undefined
+      ? "There are several accounts: name one"
+      : `There is no account "${wanted}": name one`;
   throw new Error(`${why} with --account\n${names}`);
 }

@@ -55,7 +55,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const tls = readTls(given("TLS_CERT"), given("TLS_KEY"), faults);
   const scheme = tls === undefined ? "http" : "https";
   const postgres = given("DATABASE_URL");
-  if (postgres !== undefined) faults.push("INNKEEP_DATABASE_URL: PostgreSQL is not supported by this version; unset it");
+  if (postgres !== undefined)
+    faults.push("INNKEEP_DATABASE_URL: PostgreSQL is not supported by this version; unset it");
 
   const config: Config = {
     dataDir: resolve(given("DATA_DIR") ?? "./data"),
@@ -67,12 +68,18 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     secretKey: read("SECRET_KEY", undefined, parseSecret),
     egressAllow: read("EGRESS_ALLOW", [], parseCidrs),
     egressCa: read("EGRESS_CA", undefined, parsePemFile),
-    retrySeconds: read("WEBHOOK_RETRY_SECONDS", [5, 300, 1800, 7200, 18_000, 36_000, 50_400], parseSeconds),
+    retrySeconds: read(
+      "WEBHOOK_RETRY_SECONDS",
+      [5, 300, 1800, 7200, 18_000, 36_000, 50_400],
+      parseSeconds,
+    ),
     rateTiers: read("RATE_TIERS", defaultTiers, parseTiers),
     logLevel: read("LOG_LEVEL", "info", parseLevel),
   };
   if (faults.length > 0) {
-    throw new ConfigError(`Cannot start: the environment is wrong\n${faults.map((fault) => `  - ${fault}`).join("\n")}`);
+    throw new ConfigError(
+      `Cannot start: the environment is wrong\n${faults.map((fault) => `  - ${fault}`).join("\n")}`,
+    );
   }
   return Object.freeze(config);
 }
@@ -83,19 +90,25 @@ export class ConfigError extends Error {}
 const defaultTiers = { anonymous: 60, free: 60, pro: 300, enterprise: 1200 };
 
 function parsePort(text: string): number {
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error(`"${text}" is no port (0 to 65535)`);
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw new Error(`"${text}" is no port (0 to 65535)`);
   return port;
 }
 
 function parseBaseUrl(text: string): string {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new Error(`"${text}" is no http or https URL`);
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
+    throw new Error(`"${text}" is no http or https URL`);
   const url = new URL(text);
-  if (url.pathname !== "/" || url.search !== "") throw new Error(`"${text}" must be without path and query`);
+  if (url.pathname !== "/" || url.search !== "")
+    throw new Error(`"${text}" must be without path and query`);
   return url.origin;
 }
 
-function readTls(cert: string | undefined, key: string | undefined, faults: string[]): Config["tls"] {
+function readTls(
+  cert: string | undefined,
+  key: string | undefined,
+  faults: string[],
+): Config["tls"] {
   if (cert === undefined && key === undefined) return undefined;
   if (cert === undefined || key === undefined) {
     faults.push("INNKEEP_TLS_CERT and INNKEEP_TLS_KEY: set both or none");
@@ -104,7 +117,9 @@ function readTls(cert: string | undefined, key: string | undefined, faults: stri
   try {
     return { cert: parsePemFile(cert), key: parsePemFile(key) };
   } catch (error) {
-    faults.push(`INNKEEP_TLS_CERT or INNKEEP_TLS_KEY: ${error instanceof Error ? error.message : String(error)}`);
+    faults.push(
+      `INNKEEP_TLS_CERT or INNKEEP_TLS_KEY: ${error instanceof Error ? error.message : String(error)}`,
+    );
     return undefined;
   }
 }
@@ -113,7 +128,8 @@ function parseCidrs(text: string): string[] {
   return text.split(",").map((part) => {
     const cidr = part.trim();
     const full = cidr.includes("/") ? cidr : `${cidr}/${cidr.includes(":") ? 128 : 32}`;
-    if (!ipaddr.isValidCIDR(full)) throw new Error(`"${cidr}" is no address range such as 192.168.0.0/16`);
+    if (!ipaddr.isValidCIDR(full))
+      throw new Error(`"${cidr}" is no address range such as 192.168.0.0/16`);
     return full;
   });
 }
@@ -136,24 +152,26 @@ function parseSecret(text: string): string {
 }
 
 function parseSeconds(text: string): number[] {
-  const seconds = text.split(",").map((part) => Number(part.trim()));
-  if (seconds.length > 20 || seconds.some((each) => !Number.isFinite(each) || each < 0)) {
-    throw new Error(`"${text}" must be numbers of seconds, one for each retry`);
+  const parts = text.split(",").map((part) => part.trim());
+  if (parts.length > 20 || parts.some((part) => !/^\d{1,9}(\.\d{1,3})?$/.test(part))) {
+    throw new Error(`"${text}" must be numbers of seconds, one for each of 20 retries at most`);
   }
-  return seconds;
+  return parts.map(Number);
 }
 
 function parseTiers(text: string): Record<string, number> {
   const tiers: Record<string, number> = { ...defaultTiers };
   for (const part of text.split(",")) {
     const [, name, limit] = /^\s*([a-z_]+)\s*=\s*(\d+)\s*$/.exec(part) ?? [];
-    if (name === undefined || Number(limit) < 1) throw new Error(`"${part}" must look like pro=300`);
+    if (name === undefined || Number(limit) < 1)
+      throw new Error(`"${part}" must look like pro=300`);
     tiers[name] = Number(limit);
   }
   return tiers;
 }
 
 function parseLevel(text: string): string {
-  if (!logLevels.includes(text)) throw new Error(`"${text}" must be one of: ${logLevels.join(", ")}`);
+  if (!logLevels.includes(text))
+    throw new Error(`"${text}" must be one of: ${logLevels.join(", ")}`);
   return text;
 }

@@ -51,8 +51,10 @@ function namesAccount(node: RootOperationNode): boolean {
   const parts = node as unknown as Node;
   return clauses.some((clause) =>
     search(parts[clause], (each) => {
-      if (each.kind === "ColumnNode") return (each.column as { name: string }).name === "account_id" || undefined;
-      if (each.kind === "RawNode") return String(each.sqlFragments).includes("account_id") || undefined;
+      if (each.kind === "ColumnNode")
+        return (each.column as { name: string }).name === "account_id" || undefined;
+      if (each.kind === "RawNode")
+        return String(each.sqlFragments).includes("account_id") || undefined;
       return undefined;
     }),
   );

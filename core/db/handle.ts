@@ -8,8 +8,8 @@
 import {
   type CompiledQuery,
   type DatabaseConnection,
-  type Dialect,
   DefaultQueryExecutor,
+  type Dialect,
   type DialectAdapter,
   type Driver,
   Kysely,
@@ -35,9 +35,14 @@ export interface HandleConnection extends DatabaseConnection {
 }
 
 /** Runs a text that was compiled before, past Kysely, in whose layers it would spend longer than in the database. */
-export function runCompiled(db: Database, sql: string, parameters: readonly unknown[]): unknown[] | Promise<unknown[]> {
+export function runCompiled(
+  db: Database,
+  sql: string,
+  parameters: readonly unknown[],
+): unknown[] | Promise<unknown[]> {
   const executor = db.getExecutor();
-  if (!(executor instanceof HandleExecutor)) throw new Error("A prepared query needs the handle of a unit or a snapshot");
+  if (!(executor instanceof HandleExecutor))
+    throw new Error("A prepared query needs the handle of a unit or a snapshot");
   return executor.lease.rows(sql, parameters);
 }
 
@@ -94,7 +99,8 @@ class Lease implements HandleConnection {
   }
 
   #check(): void {
-    if (this.#ended) throw new Error("A database handle was used after its unit: await every query");
+    if (this.#ended)
+      throw new Error("A database handle was used after its unit: await every query");
   }
 }
 

@@ -27,11 +27,17 @@ const ledger = `create table if not exists core_migrations
   (plugin text not null, name text not null, digest text not null, primary key (plugin, name))`;
 
 /** Those that have not run yet, in the order in which they will. Throws where one that has run was changed since. */
-export function pendingMigrations(connection: SqliteConnection, sets: readonly MigrationSet[]): MigrationName[] {
+export function pendingMigrations(
+  connection: SqliteConnection,
+  sets: readonly MigrationSet[],
+): MigrationName[] {
   connection.database.exec(ledger);
   const rows = connection.statement("select plugin, name, digest from core_migrations").all();
   const ran = new Map(
-    (rows as { plugin: string; name: string; digest: string }[]).map((row) => [`${row.plugin}/${row.name}`, row.digest]),
+    (rows as { plugin: string; name: string; digest: string }[]).map((row) => [
+      `${row.plugin}/${row.name}`,
+      row.digest,
+    ]),
   );
   const pending: MigrationName[] = [];
   for (const { plugin, migrations } of sets) {
@@ -39,7 +45,9 @@ export function pendingMigrations(connection: SqliteConnection, sets: readonly M
       const digest = ran.get(`${plugin}/${name}`);
       if (digest === undefined) pending.push({ plugin, name });
       else if (digest !== digestOf(migrations[name])) {
-        throw new Error(`Cannot migrate: "${plugin}/${name}" has run and was changed since. Add a new one instead`);
+        throw new Error(
+          `Cannot migrate: "${plugin}/${name}" has run and was changed since. Add a new one instead`,
+        );
       }
     }
   }
@@ -47,7 +55,10 @@ export function pendingMigrations(connection: SqliteConnection, sets: readonly M
 }
 
 /** Runs what has not run yet, all in one transaction. */
-export function migrate(connection: SqliteConnection, sets: readonly MigrationSet[]): MigrationName[] {
+export function migrate(
+  connection: SqliteConnection,
+  sets: readonly MigrationSet[],
+): MigrationName[] {
   const { database } = connection;
   return database
     .transaction(() => {

@@ -12,11 +12,17 @@ import { join } from "node:path";
 import type { KyselyPlugin } from "kysely";
 
 import { type Database, handleMaker } from "./handle.ts";
-import { migrate, type MigrationName, type MigrationSet, pendingMigrations } from "./migrate.ts";
-import { createReader } from "./reader.ts";
 import { newUlid } from "./ids.ts";
+import { migrate, type MigrationName, type MigrationSet, pendingMigrations } from "./migrate.ts";
 import { ownDatabase } from "./owner.ts";
-import { openReader, openWriter, type SqliteConnection, sqliteDialect, versionOf } from "./sqlite.ts";
+import { createReader } from "./reader.ts";
+import {
+  openReader,
+  openWriter,
+  type SqliteConnection,
+  sqliteDialect,
+  versionOf,
+} from "./sqlite.ts";
 import { createWriter } from "./writer.ts";
 
 export { type Access, mustPermit, permits, wholeAccount } from "./access.ts";
@@ -27,7 +33,7 @@ export { eachText, hasEntry, holdsText, isAmong } from "./match.ts";
 export type { MigrationName, Migrations, MigrationSet } from "./migrate.ts";
 export { type Page, type PageInput, pageInput, pageOf, paginate } from "./page.ts";
 export { prepared } from "./prepared.ts";
-export { type Codec, codec, eachColumn, fromMinor, type Row, toMinor } from "./row.ts";
+export { codec, eachColumn, fromMinor, type Row, toMinor } from "./row.ts";
 export { ownDatabase } from "./owner.ts";
 export { addDays, dateIn, instantIn, instantOf, isDate, msOf, nightsBetween } from "./time.ts";
 export { isBusy } from "./writer.ts";
@@ -55,7 +61,7 @@ export interface StoreOptions {
 const readers = 4;
 
 /** The database file in its directory. */
-export const databaseFile = (dataDir: string): string => join(dataDir, "innkeep.db");
+const databaseFile = (dataDir: string): string => join(dataDir, "innkeep.db");
 
 /** Opens the database, migrates it, and lends it out. */
 export function open({ dataDir, migrations, plugins = [] }: StoreOptions): Store {
@@ -74,12 +80,16 @@ export function open({ dataDir, migrations, plugins = [] }: StoreOptions): Store
     version: () => versionOf(watcher),
     stats: writer.stats,
     async close() {
-      await writer.close();
+      // The last connection to close empties the log into the file, and only one that writes can.
       reader.close();
       watcher.database.close();
+      await writer.close();
     },
   };
 }
+
+/** How long a process waits for others that start at the same time, in milliseconds. */
+export const patience = 2000;
 
 /**
  * Brings the file up to date and names what ran. Data that is there already is first copied to `backups/`. Refused
@@ -88,11 +98,14 @@ export function open({ dataDir, migrations, plugins = [] }: StoreOptions): Store
 export function migrateFile(dataDir: string, migrations: readonly MigrationSet[]): MigrationName[] {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const connection = openWriter(databaseFile(dataDir));
+  connection.database.pragma(`busy_timeout = ${patience}`);
   try {
-    const pending = pendingMigrations(connection, migrations);
-    if (pending.length === 0) return [];
-    const release = ownDatabase(dataDir);
+    if (pendingMigrations(connection, migrations).length === 0) return [];
+    const release = ownDatabase(dataDir, patience);
     try {
+      // Asked again: a process that was started together with this one may have done it meanwhile.
+      const pending = pendingMigrations(connection, migrations);
+      if (pending.length === 0) return [];
       backUpBefore(dataDir, connection, pending);
       return migrate(connection, migrations);
     } finally {
@@ -103,11 +116,20 @@ export function migrateFile(dataDir: string, migrations: readonly MigrationSet[]
   }
 }
 
-function backUpBefore(dataDir: string, connection: SqliteConnection, pending: readonly MigrationName[]): void {
-  const { count } = connection.statement("select count(*) as count from core_migrations").get() as { count: number };
+function backUpBefore(
+  dataDir: string,
+  connection: SqliteConnection,
+  pending: readonly MigrationName[],
+): void {
+  const { count } = connection.statement("select count(*) as count from core_migrations").get() as {
+    count: number;
+  };
   if (count === 0) return;
   const folder = join(dataDir, "backups");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const file = join(folder, `before-${pending.map(({ plugin, name }) => `${plugin}-${name}`)[0]}-${newUlid()}.db`);
+  const file = join(
+    folder,
+    `before-${pending.map(({ plugin, name }) => `${plugin}-${name}`)[0]}-${newUlid()}.db`,
+  );
   connection.statement("vacuum into ?").run(file);
 }

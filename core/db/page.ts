@@ -29,9 +29,17 @@ export function pageInput<const Columns extends readonly [string, ...string[]]>(
     return [bare, `-${bare}`];
   });
   return {
-    limit: t.Integer({ minimum: 1, maximum: 200, default: 50, description: "How many records a page holds." }),
+    limit: t.Integer({
+      minimum: 1,
+      maximum: 200,
+      default: 50,
+      description: "How many records a page holds.",
+    }),
     cursor: t.Optional(t.String({ description: "`page.next_cursor` of the page before." })),
-    sort: choice(words, { default: columns[0], description: "A field to sort by; `-` turns the order round." }),
+    sort: choice(words, {
+      default: columns[0],
+      description: "A field to sort by; `-` turns the order round.",
+    }),
   };
 }
 

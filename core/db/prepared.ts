@@ -31,7 +31,9 @@ interface Compiled {
  * A parameter is a value, nothing else: it must not be looked at while the query is built.
  */
 export function prepared<Parameters extends object>() {
-  return <Row>(build: (db: Database, parameters: Parameters) => Compilable<Row>): Prepared<Parameters, Row> => {
+  return <Row>(
+    build: (db: Database, parameters: Parameters) => Compilable<Row>,
+  ): Prepared<Parameters, Row> => {
     // One text for each database at hand: its dialect, and its plugins, may differ.
     const compiled = new WeakMap<object, Compiled>();
     const slots = new Proxy({}, { get: (_, name) => new Slot(String(name)) }) as Parameters;

@@ -27,7 +27,10 @@ interface Snapshot {
 }
 
 /** Makes a reader of some connections. */
-export function createReader(connections: readonly SqliteConnection[], handle: HandleMaker): Reader {
+export function createReader(
+  connections: readonly SqliteConnection[],
+  handle: HandleMaker,
+): Reader {
   const free = [...connections];
   const waiting: (() => void)[] = [];
   let shared: Snapshot | undefined;
@@ -55,7 +58,8 @@ export function createReader(connections: readonly SqliteConnection[], handle: H
   };
 
   const freeConnection = async (): Promise<void> => {
-    while (shared === undefined && free.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    while (shared === undefined && free.length === 0)
+      await new Promise<void>((resolve) => waiting.push(resolve));
   };
 
   return {

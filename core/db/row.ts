@@ -5,8 +5,8 @@
  * @module
  */
 
-import { inner, isMoney, type Static, type TObject, type TSchema } from "../plugin/schema.ts";
 import { invalid } from "../plugin/problem.ts";
+import { inner, isMoney, type Static, type TObject, type TSchema } from "../plugin/schema.ts";
 
 /** A record as its table has it. Amounts are integers there, whatever their type says here. */
 export type Row<T> = {
@@ -44,10 +44,15 @@ export function toMinor(amount: string, currency: string, field = "amount"): num
   const [whole = "0", fraction = ""] = amount.replace("-", "").split(".");
   const kept = fraction.slice(0, digits).padEnd(digits, "0");
   if (/[1-9]/.test(fraction.slice(digits))) {
-    throw invalid(field, "invalid_format", `"${field}" has more decimals than ${currency} has (${digits})`);
+    throw invalid(
+      field,
+      "invalid_format",
+      `"${field}" has more decimals than ${currency} has (${digits})`,
+    );
   }
   const value = Number(whole + kept);
-  if (!Number.isSafeInteger(value)) throw invalid(field, "too_large", `"${field}" is too large to be kept exactly`);
+  if (!Number.isSafeInteger(value))
+    throw invalid(field, "too_large", `"${field}" is too large to be kept exactly`);
   return amount.startsWith("-") && value !== 0 ? -value : value;
 }
 
@@ -70,7 +75,6 @@ function kindOf(schema: TSchema): Kind | undefined {
 
 /** The codec of a schema. */
 export function codec<S extends TObject>(schema: S): Codec<Static<S>> {
-  type T = Static<S>;
   const kinds = new Map<string, Kind>();
   for (const [name, field] of Object.entries(schema.properties)) {
     const kind = kindOf(field);
@@ -87,7 +91,7 @@ export function codec<S extends TObject>(schema: S): Codec<Static<S>> {
         if (value === undefined || value === null) continue;
         if (kind === "json") row[name] = JSON.stringify(value);
         else if (kind === "boolean") row[name] = value === true ? 1 : 0;
-        else row[name] = toMinor(String(value), money ?? fail(name), name);
+        else row[name] = toMinor(value as string, money ?? fail(name), name);
       }
       return row as Row<typeof part>;
     },
@@ -100,15 +104,20 @@ export function codec<S extends TObject>(schema: S): Codec<Static<S>> {
         else if (kind === "boolean") record[name] = value === 1;
         else record[name] = fromMinor(value as number, record.currency as string);
       }
-      return record as T;
+      return record;
     },
   };
 }
 
 /** All columns of a schema out of `row`: what a prepared insert, which must name them, is built from. */
-export function eachColumn<S extends TObject>({ properties }: S, row: Row<Static<S>>): Row<Static<S>> {
+export function eachColumn<S extends TObject>(
+  { properties }: S,
+  row: Row<Static<S>>,
+): Row<Static<S>> {
   const given = row as Record<string, unknown>;
-  return Object.fromEntries(Object.keys(properties).map((name) => [name, given[name]])) as Row<Static<S>>;
+  return Object.fromEntries(Object.keys(properties).map((name) => [name, given[name]])) as Row<
+    Static<S>
+  >;
 }
 
 function fail(name: string): never {

@@ -101,7 +101,9 @@ export function openWriter(file: string): SqliteConnection {
   database.pragma(`wal_autocheckpoint = ${checkpointPages}`);
   database.exec("create table if not exists core_meta (key text primary key, value text not null)");
   database
-    .prepare("insert into core_meta values ('opened', '1') on conflict (key) do update set value = value + 1")
+    .prepare(
+      "insert into core_meta values ('opened', '1') on conflict (key) do update set value = value + 1",
+    )
     .run();
   assertDurable(database);
   // From here on a busy lock is waited for asynchronously: waiting in SQLite would stop the whole process.
@@ -115,7 +117,7 @@ export function assertDurable(database: Sqlite.Database): void {
   const journal = database.pragma("journal_mode", { simple: true });
   if (synchronous === 2 && journal === "wal") return;
   throw new Error(
-    `Cannot open the database durably: synchronous is ${synchronous} instead of 2 (FULL), journal_mode ${journal}`,
+    `Cannot open the database durably: synchronous is ${String(synchronous)} instead of 2 (FULL), journal_mode ${String(journal)}`,
   );
 }
 

@@ -8,17 +8,18 @@ import { Temporal } from "temporal-polyfill";
 
 /** Is it a real date of the calendar, `YYYY-MM-DD`? */
 export function isDate(text: string): boolean {
-  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
-  if (year === undefined) return false;
-  const m = Number(month);
-  const d = Number(day);
-  return m >= 1 && m <= 12 && d >= 1 && d <= new Date(Date.UTC(Number(year), m, 0)).getUTCDate();
+  if (!/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/.test(text)) return false;
+  // Every month has 28 days.
+  const day = Number(text.slice(8));
+  return (
+    day <= 28 ||
+    day <= new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0)).getUTCDate()
+  );
 }
 
 /** Is it an instant, `YYYY-MM-DDTHH:MM:SSZ`? */
 export function isInstant(text: string): boolean {
-  const [, day, time] = /^(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)Z$/.exec(text) ?? [];
-  return day !== undefined && time !== undefined && isDate(day);
+  return /^.{10}T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/.test(text) && isDate(text.slice(0, 10));
 }
 
 /** Is it a time of day, `HH:MM`? */

@@ -63,7 +63,7 @@ export function createWriter(
   const schedule = (): void => {
     if (flushing) return;
     flushing = true;
-    setImmediate(flush);
+    setImmediate(() => void flush());
   };
 
   const flush = async (): Promise<void> => {
@@ -182,7 +182,7 @@ function watchdog(): Watchdog {
 }
 
 /** A unit awaited something else than its database. */
-export class UnitTimeout extends Error {
+class UnitTimeout extends Error {
   constructor() {
     super(`A unit had not settled after ${unitTimeout} ms: it may await nothing but its database`);
   }

@@ -22,7 +22,10 @@ export function clientAddress(
   };
   // From the nearest hop outwards: the first one that is not ours is the sender; what stands further left, anybody may
   // have written.
-  const hops = [...(headers.get("x-forwarded-for") ?? "").split(",").map((hop) => hop.trim()), direct].filter(Boolean);
+  const hops = [
+    ...(headers.get("x-forwarded-for") ?? "").split(",").map((hop) => hop.trim()),
+    direct,
+  ].filter(Boolean);
   for (const hop of hops.reverse()) if (!trusted(hop)) return hop;
   return direct;
 }

@@ -49,7 +49,11 @@ export interface AnswerOptions {
 }
 
 /** The answer to an operation that went well. */
-export function answerResult(exchange: Exchange, result: CallResult, options: AnswerOptions): Response {
+export function answerResult(
+  exchange: Exchange,
+  result: CallResult,
+  options: AnswerOptions,
+): Response {
   const headers = commonHeaders(exchange);
   headers["content-type"] = "application/json";
   if (options.dry_run) headers["dry-run"] = "true";
@@ -63,12 +67,17 @@ export function answerResult(exchange: Exchange, result: CallResult, options: An
     headers.etag = tag;
     const { request } = exchange;
     // The tag is of the record, not of a part of it: with `fields` nothing is left out on its account.
-    if (request.method === "GET" && options.fields === undefined && matches(request.headers.get("if-none-match"), tag)) {
+    if (
+      request.method === "GET" &&
+      options.fields === undefined &&
+      matches(request.headers.get("if-none-match"), tag)
+    ) {
       delete headers["content-type"];
       return new Response(null, { status: 304, headers });
     }
   }
-  if (options.location !== undefined && typeof value.id === "string") headers.location = `${options.location}/${value.id}`;
+  if (options.location !== undefined && typeof value.id === "string")
+    headers.location = `${options.location}/${value.id}`;
   const link = nextLink(exchange.request, value);
   if (link !== undefined) headers.link = link;
   const shown = options.fields === undefined ? value : only(value, options.fields);
@@ -76,7 +85,8 @@ export function answerResult(exchange: Exchange, result: CallResult, options: An
 }
 
 const matches = (header: string | null, tag: string): boolean =>
-  header !== null && (header === "*" || header.split(",").some((each) => each.trim().replace(/^W\//, "") === tag));
+  header !== null &&
+  (header === "*" || header.split(",").some((each) => each.trim().replace(/^W\//, "") === tag));
 
 function nextLink({ url }: Request, { page }: Record<string, unknown>): string | undefined {
   const cursor = (page as { next_cursor?: string | null } | undefined)?.next_cursor;
@@ -103,8 +113,12 @@ export function answerError(exchange: Exchange, error: unknown, log: Log): Respo
     "content-type": "application/json",
     ...problem.headers,
   };
-  if (problem.code === "rate_limited" && standing !== undefined) headers["retry-after"] = String(standing.retry_after);
-  return new Response(JSON.stringify(problem.body(request_id)), { status: problem.status, headers });
+  if (problem.code === "rate_limited" && standing !== undefined)
+    headers["retry-after"] = String(standing.retry_after);
+  return new Response(JSON.stringify(problem.body(request_id)), {
+    status: problem.status,
+    headers,
+  });
 }
 
 const unavailable = /^SQLITE_(FULL|BUSY|IOERR|READONLY|CANTOPEN)/;
@@ -114,9 +128,16 @@ function unexpected({ request_id, request }: Exchange, error: unknown, log: Log)
   log.error({ err: error, request_id, method: request.method, path: pathname }, "A request failed");
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (unavailable.test(code)) {
-    return new Problem("maintenance", "The database cannot be used right now; nothing was changed. Try again shortly", {
-      headers: { "retry-after": "5" },
-    });
+    return new Problem(
+      "maintenance",
+      "The database cannot be used right now; nothing was changed. Try again shortly",
+      {
+        headers: { "retry-after": "5" },
+      },
+    );
   }
-  return new Problem("internal", "Something went wrong on the server. Quote the request id when you report it");
+  return new Problem(
+    "internal",
+    "Something went wrong on the server. Quote the request id when you report it",
+  );
 }

@@ -10,7 +10,7 @@ import type { RegisteredOperation } from "../plugin/registry.ts";
 import { inner, type TObject, type TSchema } from "../plugin/schema.ts";
 
 /** Largest body of an operation, in bytes. */
-export const mostBody = 1024 * 1024;
+const mostBody = 1024 * 1024;
 
 /** A request's input, and what else its query said. */
 export interface RequestInput {
@@ -65,7 +65,9 @@ function readQuery(url: string): Map<string, string[]> {
 function fromQuery(schema: TSchema, values: readonly string[]): unknown {
   const bare = inner(schema);
   if (bare.type === "array") {
-    return values.flatMap((each) => each.split(",")).map((each) => scalar(bare.items as TSchema, each));
+    return values
+      .flatMap((each) => each.split(","))
+      .map((each) => scalar(bare.items as TSchema, each));
   }
   // Given twice, it is not clear which one is meant: the list is refused by the check.
   return values.length === 1 ? scalar(bare, values[0] as string) : values;
@@ -83,17 +85,24 @@ function yes(name: string, values: readonly string[]): boolean {
   if (value === "true" || value === "1" || value === "") return true;
   if (value === "false" || value === "0") return false;
   const message = `"${name}" must be true or false`;
-  throw new Problem("validation_failed", message, { details: [{ field: name, code: "wrong_type", message }] });
+  throw new Problem("validation_failed", message, {
+    details: [{ field: name, code: "wrong_type", message }],
+  });
 }
 
-function unknownParameters(names: readonly string[], { origins, reads }: RegisteredOperation): Problem {
+function unknownParameters(
+  names: readonly string[],
+  { origins, reads }: RegisteredOperation,
+): Problem {
   const own = Object.keys(origins).filter((name) => origins[name] === "query");
   const known = [...own, reads ? "fields" : "dry_run"];
   const details = names.map((field): Detail => {
     const message = `"${field}" is not a query parameter here; there are: ${known.join(", ")}`;
     return { field, code: "unknown_parameter", message };
   });
-  return new Problem("unknown_parameter", details.map(({ message }) => message).join("; "), { details });
+  return new Problem("unknown_parameter", details.map(({ message }) => message).join("; "), {
+    details,
+  });
 }
 
 /** The body as text; throws beyond the limit without reading the rest. */
@@ -127,7 +136,10 @@ function parseBody(
 ): Record<string, unknown> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type)) {
-    throw new Problem("unsupported_media_type", `The body must be sent as application/json, not "${type}"`);
+    throw new Problem(
+      "unsupported_media_type",
+      `The body must be sent as application/json, not "${type}"`,
+    );
   }
   let body: unknown;
   try {
@@ -138,19 +150,27 @@ function parseBody(
   }
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     const message = "The body must be a JSON object";
-    throw new Problem("validation_failed", message, { details: [{ field: "(body)", code: "wrong_type", message }] });
+    throw new Problem("validation_failed", message, {
+      details: [{ field: "(body)", code: "wrong_type", message }],
+    });
   }
   if (escapedNul.test(text)) {
     const message = "The body holds a NUL character (\\u0000), which cannot be stored: remove it";
-    throw new Problem("validation_failed", message, { details: [{ field: "(body)", code: "invalid_character", message }] });
+    throw new Problem("validation_failed", message, {
+      details: [{ field: "(body)", code: "invalid_character", message }],
+    });
   }
-  const elsewhere = Object.keys(body).filter((name) => Object.hasOwn(origins, name) && origins[name] !== "body");
+  const elsewhere = Object.keys(body).filter(
+    (name) => Object.hasOwn(origins, name) && origins[name] !== "body",
+  );
   if (elsewhere.length > 0) {
     const details = elsewhere.map((field): Detail => {
       const message = `"${field}" belongs in the ${origins[field]} of ${operation.route}, not in the body`;
       return { field, code: "unknown_field", message };
     });
-    throw new Problem("validation_failed", details.map(({ message }) => message).join("; "), { details });
+    throw new Problem("validation_failed", details.map(({ message }) => message).join("; "), {
+      details,
+    });
   }
   return body as Record<string, unknown>;
 }

@@ -17,11 +17,15 @@ export interface NewAccount {
 }
 
 /** Checks what people type, all of it at once. */
-export function checkNewAccount({ name, email, password }: NewAccount): void {
-  if (name.trim() === "" || name.length > 120) throw invalid("account", "required", "The account needs a name of 1 to 120 characters");
-  if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) throw invalid("email", "invalid_format", `"${email}" is no e-mail address`);
-  if (password.length < 10) throw invalid("password", "too_short", "The password must have at least 10 characters");
-  if (password.length > 200) throw invalid("password", "too_long", "The password must have at most 200 characters");
+function checkNewAccount({ name, email, password }: NewAccount): void {
+  if (name.trim() === "" || name.length > 120)
+    throw invalid("account", "required", "The account needs a name of 1 to 120 characters");
+  if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email))
+    throw invalid("email", "invalid_format", `"${email}" is no e-mail address`);
+  if (password.length < 10)
+    throw invalid("password", "too_short", "The password must have at least 10 characters");
+  if (password.length > 200)
+    throw invalid("password", "too_long", "The password must have at most 200 characters");
 }
 
 /** The user of an e-mail address. */
@@ -42,10 +46,16 @@ export interface PreparedAccount {
 }
 
 /** Prepares an account. Somebody who is known already shows it by the password. */
-export async function prepareAccount(wanted: NewAccount, existing: UserRow | undefined): Promise<PreparedAccount> {
+export async function prepareAccount(
+  wanted: NewAccount,
+  existing: UserRow | undefined,
+): Promise<PreparedAccount> {
   checkNewAccount(wanted);
   if (existing !== undefined && !(await verifyPassword(wanted.password, existing.password_hash))) {
-    throw new Problem("duplicate", `"${wanted.email}" has a user already, with another password: give that one`);
+    throw new Problem(
+      "duplicate",
+      `"${wanted.email}" has a user already, with another password: give that one`,
+    );
   }
   const password_hash = existing?.password_hash ?? (await hashPassword(wanted.password));
   return { name: wanted.name.trim(), email: wanted.email.toLowerCase(), password_hash, existing };
@@ -65,7 +75,13 @@ export async function insertAccount(
     .values({ id: account_id, name, plan: "enterprise", created_at: now })
     .execute();
   if (existing === undefined) {
-    const user = { id: user_id, email, name: email.split("@")[0] ?? email, password_hash, created_at: now };
+    const user = {
+      id: user_id,
+      email,
+      name: email.split("@")[0] ?? email,
+      password_hash,
+      created_at: now,
+    };
     await rows.insertInto("identity_users").values(user).execute();
   }
   await rows
@@ -77,7 +93,11 @@ export async function insertAccount(
 
 /** All accounts, the oldest first. */
 export async function listAccounts(db: Database): Promise<AccountRow[]> {
-  return await identityTables(acrossAccounts(db)).selectFrom("identity_accounts").selectAll().orderBy("id").execute();
+  return await identityTables(acrossAccounts(db))
+    .selectFrom("identity_accounts")
+    .selectAll()
+    .orderBy("id")
+    .execute();
 }
 
 /** In which accounts a person is, the oldest first. */
@@ -91,7 +111,11 @@ export async function membershipsOf(db: Database, user_id: string): Promise<Memb
 }
 
 /** Changes the plan of an account. */
-export async function setPlan(db: Database, account_id: string, plan: AccountRow["plan"]): Promise<boolean> {
+export async function setPlan(
+  db: Database,
+  account_id: string,
+  plan: AccountRow["plan"],
+): Promise<boolean> {
   const { numUpdatedRows } = await identityTables(db)
     .updateTable("identity_accounts")
     .set({ plan })

@@ -14,20 +14,28 @@ import { insertKey } from "./keys.ts";
 import { mayGrant } from "./scopes.ts";
 import { type ApiKeyRow, identityTables } from "./tables.ts";
 
-const scopes = t.Array(t.String({ pattern: "^(\\*|[a-z_]+|\\*:[a-z_]+|[a-z_]+:\\*|[a-z_]+:[a-z_]+)$" }), {
-  minItems: 1,
-  maxItems: 100,
-  uniqueItems: true,
-  examples: [["listings:read", "reservations:read"]],
-  description: "`resource:action`; `*` stands for all, alone or on either side of the colon.",
-});
+const scopes = t.Array(
+  t.String({ pattern: "^(\\*|[a-z_]+|\\*:[a-z_]+|[a-z_]+:\\*|[a-z_]+:[a-z_]+)$" }),
+  {
+    minItems: 1,
+    maxItems: 100,
+    uniqueItems: true,
+    examples: [["listings:read", "reservations:read"]],
+    description: "`resource:action`; `*` stands for all, alone or on either side of the colon.",
+  },
+);
 
 const ApiKey = t.Object({
   id: t.String(),
   label: t.String({ examples: ["Channel sync"] }),
-  prefix: t.String({ examples: ["ik_live_8fK2qZ"], description: "The beginning of the key, to know it by." }),
+  prefix: t.String({
+    examples: ["ik_live_8fK2qZ"],
+    description: "The beginning of the key, to know it by.",
+  }),
   scopes,
-  listing_ids: nullable(t.Array(t.String()), { description: "The listings it is restricted to; null for all." }),
+  listing_ids: nullable(t.Array(t.String()), {
+    description: "The listings it is restricted to; null for all.",
+  }),
   tier: t.String({ examples: ["enterprise"], description: "Its limit of requests per minute." }),
   created_by: t.String({ description: "The credential or person that made it." }),
   created_at: instant(),
@@ -41,24 +49,32 @@ const ApiKey = t.Object({
 type ApiKey = Static<typeof ApiKey>;
 
 const NewApiKey = t.Composite([
-  t.Object({ key: secret({ examples: ["ik_live_…"], description: "The key. It is shown this once." }) }),
+  t.Object({
+    key: secret({ examples: ["ik_live_…"], description: "The key. It is shown this once." }),
+  }),
   ApiKey,
 ]);
 
 const list = (json: string): string[] => JSON.parse(json) as string[];
 
 function shown({ hash: _hash, account_id: _account, ...row }: ApiKeyRow): ApiKey {
-  return { ...row, scopes: list(row.scopes), listing_ids: row.listing_ids === null ? null : list(row.listing_ids) };
+  return {
+    ...row,
+    scopes: list(row.scopes),
+    listing_ids: row.listing_ids === null ? null : list(row.listing_ids),
+  };
 }
 
-async function find({ account_id }: Access, db: Database, id: string): Promise<ApiKeyRow> {
+/** A key that the caller may see: whoever is restricted to listings sees those that it made itself. */
+async function find({ access, actor, db }: Context, id: string): Promise<ApiKeyRow> {
   const row = await identityTables(db)
     .selectFrom("identity_api_keys")
     .selectAll()
-    .where("account_id", "=", account_id)
+    .where("account_id", "=", access.account_id)
     .where("id", "=", id)
     .executeTakeFirst();
-  if (row === undefined) throw notFound("api_key", id);
+  const hidden = access.listing_ids !== "all" && row?.created_by !== actor.credential_id;
+  if (row === undefined || hidden) throw notFound("api_key", id);
   return row;
 }
 
@@ -80,24 +96,43 @@ async function change(
 }
 
 /** Nobody gives away what he lacks: scopes, listings. */
-function mustHold({ scopes, access }: Context, wanted: readonly string[], listing_ids: readonly string[] | null): void {
+function mustHold(
+  { scopes, access }: Context,
+  wanted: readonly string[],
+  listing_ids: readonly string[] | null,
+): void {
   const lacking = wanted.filter((scope) => !mayGrant(scopes, scope));
   if (lacking.length > 0) {
-    throw new Problem("insufficient_scope", `This credential cannot grant what it lacks: ${lacking.join(", ")}`, {
-      extra: { required_scopes: lacking, granted_scopes: scopes },
-    });
+    throw new Problem(
+      "insufficient_scope",
+      `This credential cannot grant what it lacks: ${lacking.join(", ")}`,
+      {
+        extra: { required_scopes: lacking, granted_scopes: scopes },
+      },
+    );
   }
   if (access.listing_ids === "all") return;
   const held = new Set(access.listing_ids);
-  const beyond = listing_ids === null ? ["all listings"] : listing_ids.filter((id) => !held.has(id));
+  const beyond =
+    listing_ids === null ? ["all listings"] : listing_ids.filter((id) => !held.has(id));
   if (beyond.length > 0) {
-    throw new Problem("listing_not_permitted", `This credential is restricted to listings: it cannot grant ${beyond.join(", ")}`);
+    throw new Problem(
+      "listing_not_permitted",
+      `This credential is restricted to listings: it cannot grant ${beyond.join(", ")}`,
+    );
   }
 }
 
 /** The tier of whoever makes a key: a new key has the same. */
 async function tierOf({ db, access, actor }: Context): Promise<string> {
-  return actor.credential_id === null ? defaultTier : (await find(access, db, actor.credential_id)).tier;
+  if (actor.credential_id === null) return defaultTier;
+  const maker = await identityTables(db)
+    .selectFrom("identity_api_keys")
+    .select("tier")
+    .where("account_id", "=", access.account_id)
+    .where("id", "=", actor.credential_id)
+    .executeTakeFirst();
+  return maker?.tier ?? defaultTier;
 }
 
 /** Exported for the guard of whoever owns the listings: core knows none. */
@@ -110,7 +145,9 @@ export const create = defineOperation({
   input: t.Object({
     label: t.String({ minLength: 1, maxLength: 80, examples: ["Channel sync"] }),
     scopes,
-    listing_ids: t.Optional(nullable(t.Array(ref("listing"), { minItems: 1, maxItems: 1000, uniqueItems: true }))),
+    listing_ids: t.Optional(
+      nullable(t.Array(ref("listing"), { minItems: 1, maxItems: 1000, uniqueItems: true })),
+    ),
     expires_at: t.Optional(nullable(instant({ examples: ["2030-01-01T00:00:00Z"] }))),
   }),
   output: NewApiKey,
@@ -146,11 +183,13 @@ const listKeys = defineOperation({
   scope: "api_keys:read",
   input: t.Object({ ...pageInput(["-created_at", "label"]) }),
   output: pageOf(ApiKey),
-  async handler(input, { db, access }) {
-    const query = identityTables(db)
+  async handler(input, { db, access, actor }) {
+    let query = identityTables(db)
       .selectFrom("identity_api_keys")
       .selectAll()
       .where("account_id", "=", access.account_id);
+    if (access.listing_ids !== "all")
+      query = query.where("created_by", "=", actor.credential_id ?? "");
     const { data, page } = await paginate(query, input);
     return { data: data.map(shown), page };
   },
@@ -164,7 +203,7 @@ const get = defineOperation({
   input: t.Object({ id: ref("api_key") }),
   output: ApiKey,
   problems: ["not_found"],
-  handler: async ({ id }, { db, access }) => shown(await find(access, db, id)),
+  handler: async ({ id }, context) => shown(await find(context, id)),
 });
 
 const update = defineOperation({
@@ -181,7 +220,7 @@ const update = defineOperation({
   problems: ["not_found", "insufficient_scope", "version_mismatch"],
   async handler({ id, ...input }, context) {
     const { db, access, now } = context;
-    const row = await find(access, db, id);
+    const row = await find(context, id);
     context.expect(row);
     if (input.scopes !== undefined) {
       mustHold(context, input.scopes, row.listing_ids === null ? null : list(row.listing_ids));
@@ -201,10 +240,13 @@ const revoke = defineOperation({
   input: t.Object({ id: ref("api_key") }),
   output: ApiKey,
   problems: ["not_found", "version_mismatch"],
-  async handler({ id }, { db, access, now, expect }) {
-    const row = await find(access, db, id);
+  async handler({ id }, context) {
+    const { db, access, now, expect } = context;
+    const row = await find(context, id);
     expect(row);
-    return shown(row.revoked_at === null ? await change(access, db, row, { revoked_at: now }, now) : row);
+    return shown(
+      row.revoked_at === null ? await change(access, db, row, { revoked_at: now }, now) : row,
+    );
   },
 });
 

@@ -24,18 +24,28 @@ export interface AuthenticatorOptions {
 export type Authenticate = (request: Request, resource: "/v1" | "/mcp") => Promise<Caller>;
 
 /** Makes the authenticator. */
-export function createAuthenticator({ store, clock, baseUrl, lastUsed }: AuthenticatorOptions): Authenticate {
+export function createAuthenticator({
+  store,
+  clock,
+  baseUrl,
+  lastUsed,
+}: AuthenticatorOptions): Authenticate {
   const findKey = createKeyFinder(store);
   return async ({ headers }, resource) => {
     const refuse = (code: ProblemCode, message: string, error?: string): Problem =>
-      new Problem(code, message, { headers: { "www-authenticate": challenge(baseUrl, resource, error) } });
+      new Problem(code, message, {
+        headers: { "www-authenticate": challenge(baseUrl, resource, error) },
+      });
 
     const apiKey = headers.get("x-api-key");
     const authorization = headers.get("authorization");
     const [scheme = "", token = ""] = (authorization ?? "").trim().split(/ +/);
     const bearer = scheme.toLowerCase() === "bearer";
     if (apiKey === null && !bearer) {
-      throw refuse("missing_credential", "No credential: send an API key in X-API-Key, or Authorization: Bearer");
+      throw refuse(
+        "missing_credential",
+        "No credential: send an API key in X-API-Key, or Authorization: Bearer",
+      );
     }
     const byKey = apiKey !== null;
     const given = apiKey ?? token;
@@ -44,9 +54,16 @@ export function createAuthenticator({ store, clock, baseUrl, lastUsed }: Authent
     const code = byKey ? "invalid_api_key" : "invalid_token";
     const found = given.startsWith(keyPrefix) ? await findKey(given) : undefined;
     if (found === undefined) {
-      throw refuse(code, byKey ? "Unknown API key: check it, or make a new one" : "Unknown or expired token: sign in again", error);
+      throw refuse(
+        code,
+        byKey
+          ? "Unknown API key: check it, or make a new one"
+          : "Unknown or expired token: sign in again",
+        error,
+      );
     }
-    if (found.revoked_at !== null) throw refuse("revoked", "This API key was revoked: make a new one", error);
+    if (found.revoked_at !== null)
+      throw refuse("revoked", "This API key was revoked: make a new one", error);
     if (found.expires_at !== null && found.expires_at <= clock.now()) {
       throw refuse(code, `This API key expired at ${found.expires_at}: make a new one`, error);
     }

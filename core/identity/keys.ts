@@ -8,7 +8,14 @@ import { LRUCache } from "lru-cache";
 import { alphabet, generateRandomString } from "oslo/crypto";
 
 import type { Plan } from "../call/plans.ts";
-import { acrossAccounts, type Clock, type Database, newId, prepared, type Store } from "../db/mod.ts";
+import {
+  acrossAccounts,
+  type Clock,
+  type Database,
+  newId,
+  prepared,
+  type Store,
+} from "../db/mod.ts";
 import { sha256 } from "../secrets/mod.ts";
 import { type ApiKeyRow, identityTables } from "./tables.ts";
 
@@ -19,7 +26,8 @@ const keyLength = 43;
 const shown = keyPrefix.length + 6;
 
 /** A new key: 43 letters and digits, about 256 bits. */
-export const newKey = (): string => keyPrefix + generateRandomString(keyLength, alphabet("a-z", "A-Z", "0-9"));
+const newKey = (): string =>
+  keyPrefix + generateRandomString(keyLength, alphabet("a-z", "A-Z", "0-9"));
 
 /** What a new key is to be. */
 export interface NewKey {
@@ -34,7 +42,11 @@ export interface NewKey {
 }
 
 /** Stores a key and answers it, this once. */
-export async function insertKey(db: Database, wanted: NewKey, now: string): Promise<{ row: ApiKeyRow; key: string }> {
+export async function insertKey(
+  db: Database,
+  wanted: NewKey,
+  now: string,
+): Promise<{ row: ApiKeyRow; key: string }> {
   const key = newKey();
   const row: ApiKeyRow = {
     id: newId(),
@@ -68,7 +80,14 @@ const byHash = prepared<{ hash: string }>()((db, { hash }) =>
     .selectFrom("identity_api_keys as k")
     .innerJoin("identity_accounts as a", "a.id", "k.account_id")
     .select([
-      "k.id", "k.account_id", "k.label", "k.scopes", "k.listing_ids", "k.tier", "k.expires_at", "k.revoked_at",
+      "k.id",
+      "k.account_id",
+      "k.label",
+      "k.scopes",
+      "k.listing_ids",
+      "k.tier",
+      "k.expires_at",
+      "k.revoked_at",
       "a.plan",
     ])
     .where("k.hash", "=", hash),
@@ -81,15 +100,25 @@ const mostFound = 10_000;
 
 /** Makes the finder. What it found holds until anything is committed: a revoked key is refused on its next call. */
 export function createKeyFinder(store: Store): FindKey {
-  const found = new LRUCache<string, { readonly version: number; readonly row: FoundKey }>({ max: mostFound });
+  const found = new LRUCache<
+    string,
+    { readonly version: number; readonly row: ReturnType<FindKey> }
+  >({
+    max: mostFound,
+  });
   return async (key) => {
     const hash = sha256(key);
     const version = store.version();
     const before = found.get(hash);
-    if (before?.version === version) return before.row;
-    const [row] = await store.read((db) => byHash(db, { hash }));
-    if (row !== undefined) found.set(hash, { version, row });
-    return row;
+    if (before?.version === version) return await before.row;
+    const row = store.read(async (db) => (await byHash(db, { hash }))[0]);
+    // The promise itself is kept: those who ask at the same time wait for the one answer.
+    found.set(hash, { version, row });
+    row.then(
+      (known) => known ?? found.delete(hash),
+      () => found.delete(hash),
+    );
+    return await row;
   };
 }
 

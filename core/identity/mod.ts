@@ -13,7 +13,6 @@ export {
   insertAccount,
   listAccounts,
   membershipsOf,
-  type NewAccount,
   prepareAccount,
   setPlan,
 } from "./accounts.ts";
@@ -30,13 +29,19 @@ const me = defineOperation({
   scope: null,
   input: t.Object({}),
   output: t.Object({
-    account: t.Object({ id: t.String(), name: t.String({ examples: ["Lake homes"] }), plan: t.String({ examples: ["enterprise"] }) }),
+    account: t.Object({
+      id: t.String(),
+      name: t.String({ examples: ["Lake homes"] }),
+      plan: t.String({ examples: ["enterprise"] }),
+    }),
     credential: t.Object({
       kind: t.String({ examples: ["api_key"] }),
       id: nullable(t.String()),
       label: t.String({ examples: ["Channel sync"] }),
       scopes: t.Array(t.String(), { examples: [["listings:read"]] }),
-      listing_ids: nullable(t.Array(t.String()), { description: "Null where all listings are open." }),
+      listing_ids: nullable(t.Array(t.String()), {
+        description: "Null where all listings are open.",
+      }),
     }),
   }),
   async handler(_input, { db, access, actor, scopes }) {
@@ -48,7 +53,13 @@ const me = defineOperation({
     const listing_ids = access.listing_ids === "all" ? null : [...access.listing_ids];
     return {
       account,
-      credential: { kind: actor.kind, id: actor.credential_id, label: actor.label, scopes: [...scopes], listing_ids },
+      credential: {
+        kind: actor.kind,
+        id: actor.credential_id,
+        label: actor.label,
+        scopes: [...scopes],
+        listing_ids,
+      },
     };
   },
 });

@@ -6,7 +6,11 @@
 
 /** The hash to store. Takes some twenty milliseconds, on purpose: never inside a unit. */
 export async function hashPassword(password: string): Promise<string> {
-  return await Bun.password.hash(password, { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 });
+  return await Bun.password.hash(password, {
+    algorithm: "argon2id",
+    memoryCost: 19_456,
+    timeCost: 2,
+  });
 }
 
 /** Does the password fit the hash? */

@@ -12,7 +12,11 @@ export function covers(granted: readonly string[], needed: string): boolean {
     if (!scope.includes("*")) continue;
     const [resource, action] = scope.split(":");
     const [wantedResource, wantedAction] = needed.split(":");
-    if ((resource === "*" || resource === wantedResource) && (action === "*" || action === wantedAction)) return true;
+    if (
+      (resource === "*" || resource === wantedResource) &&
+      (action === "*" || action === wantedAction)
+    )
+      return true;
   }
   return false;
 }

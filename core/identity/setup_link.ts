@@ -20,7 +20,10 @@ const links = (db: Database) => tables<{ identity_setup_links: SetupLinkRow }>(d
 
 /** Is there no account yet? */
 export async function isEmpty(db: Database): Promise<boolean> {
-  return (await identityTables(db).selectFrom("identity_accounts").select("id").limit(1).execute()).length === 0;
+  return (
+    (await identityTables(db).selectFrom("identity_accounts").select("id").limit(1).execute())
+      .length === 0
+  );
 }
 
 /** A new link on an empty database, in place of any before it; nothing where there is an account. */

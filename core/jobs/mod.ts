@@ -7,7 +7,15 @@
 
 import { Cron } from "croner";
 
-import { acrossAccounts, type Clock, type Database, instantOf, type Migrations, type Store, tables } from "../db/mod.ts";
+import {
+  acrossAccounts,
+  type Clock,
+  type Database,
+  instantOf,
+  type Migrations,
+  type Store,
+  tables,
+} from "../db/mod.ts";
 import type { Log } from "../log.ts";
 import { createLoop } from "../loop.ts";
 import { definePlugin } from "../plugin/define.ts";
@@ -20,7 +28,11 @@ export interface SchedulerOptions {
   readonly log: Log;
   readonly jobs: readonly AnyJob[];
   /** Runs `work` with the context of a job, and records what it emits. Lent by calls. */
-  readonly inJob: (db: Database, job: AnyJob, work: (context: JobContext) => Promise<void>) => Promise<void>;
+  readonly inJob: (
+    db: Database,
+    job: AnyJob,
+    work: (context: JobContext) => Promise<void>,
+  ) => Promise<void>;
 }
 
 /** Runs jobs when they are due. */
@@ -62,7 +74,11 @@ export function createScheduler({ store, clock, log, jobs, inJob }: SchedulerOpt
 
   const due = async (): Promise<AnyJob[]> => {
     const rows = await store.read((db) =>
-      schedules(db).selectFrom("jobs_schedules").select("name").where("next_at", "<=", clock.now()).execute(),
+      schedules(db)
+        .selectFrom("jobs_schedules")
+        .select("name")
+        .where("next_at", "<=", clock.now())
+        .execute(),
     );
     return jobs.filter(({ name }) => rows.some((row) => row.name === name));
   };

@@ -7,13 +7,22 @@
 
 import PQueue from "p-queue";
 
-import type { Clock, Store } from "../db/mod.ts";
+import type { Clock, Database, Store } from "../db/mod.ts";
 import { instantOf } from "../db/mod.ts";
 import type { Egress, EgressAnswer } from "../egress/mod.ts";
 import type { Log } from "../log.ts";
 import { createLoop } from "../loop.ts";
 import { hmacSha256, type Secrets } from "../secrets/mod.ts";
-import { claim, type Claimed, dueLanes, nextDue, reclaimAll, release, settle, type Settlement } from "./queue.ts";
+import {
+  claim,
+  type Claimed,
+  dueLanes,
+  nextDue,
+  reclaimAll,
+  release,
+  settle,
+  type Settlement,
+} from "./queue.ts";
 import { retryAfterSeconds, retryDelay, verdict } from "./schedule.ts";
 import { secretContext } from "./subscriptions.ts";
 
@@ -47,6 +56,8 @@ const deadline = 10_000;
 /** Other processes may queue something too: so often it is looked at anyway. */
 const poll = 1000;
 const grace = 12_000;
+/** Longest wait before a result that could not be written is tried again. */
+const mostPatience = 5000;
 
 /** Makes the deliverer. */
 export function createDeliverer(options: DelivererOptions): Deliverer {
@@ -54,6 +65,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const pool = new PQueue({ concurrency: slots });
   const lanes = new Map<string, number>();
   const shutdown = new AbortController();
+  let stopping = false;
 
   const look = async (): Promise<number> => {
     let left = slots - pool.pending - pool.size;
@@ -71,7 +83,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     const wait = next - clock.ms();
     return wait > 0 ? Math.min(poll, wait) : poll;
   };
-  const loop = createLoop(look, (error) => log.error({ err: error }, "The outbox could not be worked off"));
+  const loop = createLoop(look, (error) =>
+    log.error({ err: error }, "The outbox could not be worked off"),
+  );
 
   const send = (claimed: Claimed): void => {
     const { subscription_id } = claimed;
@@ -90,10 +104,49 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     });
   };
 
+  /** What came of an attempt is not lost to a full disk: it is held here until it can be written. */
+  const surely = async <T>(work: (db: Database) => Promise<T>): Promise<T> => {
+    for (let wait = 100; ; wait = Math.min(2 * wait, mostPatience)) {
+      try {
+        return await store.write(work);
+      } catch (error) {
+        if (stopping) throw error;
+        log.error({ err: error }, "What came of a delivery cannot be written: trying again");
+        await Bun.sleep(wait);
+      }
+    }
+  };
+
   const attempt = async (claimed: Claimed): Promise<void> => {
     const started = clock.ms();
-    const secret = options.secrets.decrypt(claimed.secret_box, secretContext(claimed.subscription_id));
-    const answer = await egress.request({
+    const answer = await post(claimed);
+    if (answer.kind === "failure" && answer.reason === "aborted") {
+      await surely((db) => release(db, claimed));
+      return;
+    }
+    const settlement = judge(claimed, answer, started);
+    const held = await surely((db) => settle(db, claimed, settlement));
+    if (!held)
+      log.warn(
+        { delivery: claimed.id },
+        "A delivery was settled by somebody else: this result is dropped",
+      );
+  };
+
+  const post = async (claimed: Claimed): Promise<EgressAnswer> => {
+    let secret: string;
+    try {
+      secret = options.secrets.decrypt(claimed.secret_box, secretContext(claimed.subscription_id));
+    } catch (error) {
+      log.error(
+        { err: error, subscription: claimed.subscription_id },
+        "A signing secret cannot be read",
+      );
+      const message =
+        "Cannot sign the delivery: the server's secret key is not the one that the signing secret was encrypted with";
+      return { kind: "failure", reason: "connection", message, address: null, duration_ms: 0 };
+    }
+    return await egress.request({
       method: "POST",
       url: claimed.url,
       body: claimed.body,
@@ -108,23 +161,20 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         "x-webhook-signature": `sha256=${hmacSha256(secret, claimed.body)}`,
       },
     });
-    if (answer.kind === "failure" && answer.reason === "aborted") {
-      await store.write((db) => release(db, claimed));
-      return;
-    }
-    const settlement = judge(claimed, answer, started);
-    const held = await store.write((db) => settle(db, claimed, settlement));
-    if (!held) log.warn({ delivery: claimed.id }, "A delivery was settled by somebody else: this result is dropped");
   };
 
   const judge = (claimed: Claimed, answer: EgressAnswer, started: number): Settlement => {
     const now_ms = clock.ms();
     const status = answer.kind === "answer" ? answer.status : null;
     const outcome = verdict(status);
-    const retryAfter = answer.kind === "answer" ? retryAfterSeconds(answer.headers["retry-after"], now_ms) : null;
+    const retryAfter =
+      answer.kind === "answer" ? retryAfterSeconds(answer.headers["retry-after"], now_ms) : null;
     const delay =
-      outcome === "failed" ? retryDelay(claimed.id, claimed.attempt, options.retrySeconds, retryAfter) : undefined;
-    const final = outcome === "ok" ? "delivered" : outcome === "rejected" ? "rejected" : "exhausted";
+      outcome === "failed"
+        ? retryDelay(claimed.id, claimed.attempt, options.retrySeconds, retryAfter)
+        : undefined;
+    const final =
+      outcome === "ok" ? "delivered" : outcome === "rejected" ? "rejected" : "exhausted";
     return {
       state: delay === undefined ? final : "pending",
       due_ms: now_ms + Math.round(delay ?? 0),
@@ -148,6 +198,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       loop.start();
     },
     async stop() {
+      stopping = true;
       await loop.stop();
       const late = setTimeout(() => shutdown.abort(), grace);
       await pool.onIdle();

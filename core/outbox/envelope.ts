@@ -22,41 +22,57 @@ export interface Envelope {
 
 /** The canonical bytes of an envelope. */
 export function envelopeBytes({ id, event, created_at, data }: Envelope): Uint8Array {
-  const text =
-    `{"created_at":"${created_at}","data":${canonicalData(event, data)},"event":"${event.name}","id":"${id}",` +
-    `"schema_version":${event.schema_version ?? 1}}`;
-  const bytes = new TextEncoder().encode(text);
+  const bytes = Buffer.from(
+    canonicalJson({
+      created_at,
+      data,
+      event: event.name,
+      id,
+      schema_version: event.schema_version ?? 1,
+    }),
+  );
   if (bytes.length > mostBytes) {
-    throw new Error(`The event "${event.name}" has ${bytes.length} bytes: at most ${mostBytes} are allowed`);
+    throw new Error(
+      `The event "${event.name}" has ${bytes.length} bytes: at most ${mostBytes} are allowed`,
+    );
   }
   return bytes;
 }
 
-const sorted = new WeakMap<EventType, readonly (readonly [name: string, opening: string])[]>();
-
 /**
- * The canonical JSON of a payload. The names that its schema has are sorted once for all; what lies deeper, or is not
- * of the schema, is left to the library.
+ * Canonical JSON (RFC 8785). Its numbers and escapes are those of ECMAScript, so that sorting the names is all there is
+ * to do; an object keeps them in the order they were given, unless one looks like an index: then the library does it.
  */
-function canonicalData(event: EventType, data: Readonly<Record<string, unknown>>): string {
-  let names = sorted.get(event);
-  if (names === undefined) {
-    // UTF-16 code units, as RFC 8785 §3.2.3 asks: the order of `sort` itself.
-    names = Object.keys(event.payload.properties).sort().map((name) => [name, `${JSON.stringify(name)}:`] as const);
-    sorted.set(event, names);
-  }
-  let left = Object.keys(data).length;
-  let text = "";
-  for (const [name, opening] of names) {
-    const value = data[name];
-    if (value === undefined) continue;
-    left--;
-    // Only what JSON itself can say: the library throws where it cannot.
-    const plain = typeof value === "string" ? value.isWellFormed() : value === null || typeof value === "boolean";
-    text += `${text === "" ? "" : ","}${opening}${plain ? JSON.stringify(value) : canonicalize(value)}`;
-  }
-  return left === 0 ? `{${text}}` : (canonicalize(data) as string);
+function canonicalJson(value: Readonly<Record<string, unknown>>): string {
+  const ordered = inOrder(value);
+  return ordered === unordered ? (canonicalize(value) as string) : JSON.stringify(ordered);
 }
+
+const unordered = Symbol("an object that cannot be put in order");
+
+function inOrder(value: unknown): unknown {
+  if (typeof value === "number" && !Number.isFinite(value))
+    throw new Error(`${value} has no form in JSON`);
+  if (typeof value === "string" && !value.isWellFormed())
+    throw new Error("A text with half of a surrogate pair has no form in UTF-8");
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    const items = value.map(inOrder);
+    return items.includes(unordered) ? unordered : items;
+  }
+  const copy: Record<string, unknown> = {};
+  for (const name of namesOf(value)) {
+    const item = inOrder((value as Record<string, unknown>)[name]);
+    if (item === unordered || isIndex(name)) return unordered;
+    copy[name] = item;
+  }
+  return copy;
+}
+
+const isIndex = (name: string): boolean => name === "__proto__" || /^\d+$/.test(name);
+
+// UTF-16 code units, as RFC 8785 §3.2.3 asks: the order of `sort` itself.
+const namesOf = (value: object): string[] => Object.keys(value).sort();
 
 /** The same value with every text well-formed: half of a surrogate pair has no UTF-8. */
 export function wellFormed<T>(value: T): T {
@@ -77,5 +93,7 @@ function mend(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
   if (Array.isArray(value)) return value.map(mend);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key.toWellFormed(), mend(each)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key.toWellFormed(), mend(each)]),
+  );
 }

@@ -12,7 +12,7 @@ import { migrations } from "./tables.ts";
 export { createDeliverer, type Deliverer } from "./deliverer.ts";
 export { wellFormed } from "./envelope.ts";
 export { createReactor, type InAccount } from "./reactions.ts";
-export { type Cause, type Emitted, record } from "./record.ts";
+export { type Emitted, record } from "./record.ts";
 export {
   deleteSubscription,
   findSubscription,

@@ -25,7 +25,10 @@ export interface Claimed {
 const deliveries = (db: Database) => outboxTables(acrossAccounts(db));
 
 /** Subscriptions that have something due, the longest waiting first. Those that are paused keep what they have. */
-export async function dueLanes(db: Database, now_ms: number): Promise<{ subscription_id: string; waiting: number }[]> {
+export async function dueLanes(
+  db: Database,
+  now_ms: number,
+): Promise<{ subscription_id: string; waiting: number }[]> {
   return await deliveries(db)
     .selectFrom("outbox_deliveries as d")
     .innerJoin("outbox_subscriptions as s", "s.id", "d.subscription_id")
@@ -51,7 +54,12 @@ export async function nextDue(db: Database): Promise<number | undefined> {
 }
 
 /** Claims up to `limit` deliveries of one subscription, the oldest first. */
-export async function claim(db: Database, subscription_id: string, limit: number, now_ms: number): Promise<Claimed[]> {
+export async function claim(
+  db: Database,
+  subscription_id: string,
+  limit: number,
+  now_ms: number,
+): Promise<Claimed[]> {
   const lease_token = newUlid();
   const rows = await deliveries(db)
     .selectFrom("outbox_deliveries as d")
@@ -60,10 +68,18 @@ export async function claim(db: Database, subscription_id: string, limit: number
     )
     .innerJoin("outbox_subscriptions as s", "s.id", "d.subscription_id")
     .innerJoin("outbox_secrets as k", (join) =>
-      join.onRef("k.subscription_id", "=", "d.subscription_id").onRef("k.version", "=", "d.secret_version"),
+      join
+        .onRef("k.subscription_id", "=", "d.subscription_id")
+        .onRef("k.version", "=", "d.secret_version"),
     )
     .select([
-      "d.id", "d.account_id", "d.subscription_id", "d.attempt", "e.name as event", "e.body", "s.url",
+      "d.id",
+      "d.account_id",
+      "d.subscription_id",
+      "d.attempt",
+      "e.name as event",
+      "e.body",
+      "s.url",
       "k.box as secret_box",
     ])
     .where("d.subscription_id", "=", subscription_id)
@@ -78,7 +94,11 @@ export async function claim(db: Database, subscription_id: string, limit: number
   await deliveries(db)
     .updateTable("outbox_deliveries")
     .set({ state: "inflight", lease_token })
-    .where("id", "in", rows.map(({ id }) => id))
+    .where(
+      "id",
+      "in",
+      rows.map(({ id }) => id),
+    )
     .execute();
   return rows.map((row) => ({ ...row, lease_token }));
 }
@@ -93,7 +113,11 @@ export interface Settlement {
 }
 
 /** Writes down what came of an attempt. False where somebody else holds the delivery by now: then nothing is written. */
-export async function settle(db: Database, claimed: Claimed, { attempt, state, due_ms, now_ms }: Settlement): Promise<boolean> {
+export async function settle(
+  db: Database,
+  claimed: Claimed,
+  { attempt, state, due_ms, now_ms }: Settlement,
+): Promise<boolean> {
   const again = state === "pending";
   const change: Partial<DeliveryRow> = {
     state,

@@ -40,7 +40,8 @@ const rows = (db: Database) => outboxTables(acrossAccounts(db));
 /** Makes the loop that works off the reactions that are due. */
 export function createReactor({ store, clock, registry, log, inAccount }: ReactorOptions): Loop {
   const byName = new Map<string, AnyReaction>();
-  for (const list of registry.reactions.values()) for (const each of list) byName.set(each.name, each);
+  for (const list of registry.reactions.values())
+    for (const each of list) byName.set(each.name, each);
 
   const due = async (db: Database): Promise<ReactionRow[]> =>
     await rows(db)
@@ -53,7 +54,11 @@ export function createReactor({ store, clock, registry, log, inAccount }: Reacto
       .limit(slice)
       .execute();
 
-  const mark = async (db: Database, { event_id, reaction }: ReactionRow, change: Partial<ReactionRow>) => {
+  const mark = async (
+    db: Database,
+    { event_id, reaction }: ReactionRow,
+    change: Partial<ReactionRow>,
+  ) => {
     const { numUpdatedRows } = await rows(db)
       .updateTable("outbox_reactions")
       .set(change)
@@ -66,7 +71,8 @@ export function createReactor({ store, clock, registry, log, inAccount }: Reacto
 
   const run = async (row: ReactionRow): Promise<void> => {
     const reaction = byName.get(row.reaction);
-    if (reaction === undefined) throw new Error(`No plugin declares the reaction "${row.reaction}" any more`);
+    if (reaction === undefined)
+      throw new Error(`No plugin declares the reaction "${row.reaction}" any more`);
     await store.write(async (db) => {
       // Claimed in the unit that does the work: whoever comes second finds it done.
       if (!(await mark(db, row, { state: "done" }))) return;
@@ -77,7 +83,9 @@ export function createReactor({ store, clock, registry, log, inAccount }: Reacto
         .where("id", "=", row.event_id)
         .executeTakeFirstOrThrow();
       const { data } = JSON.parse(new TextDecoder().decode(event.body)) as { data: never };
-      await inAccount(db, row.account_id, reaction.emits ?? [], (context) => reaction.handler(data, context));
+      await inAccount(db, row.account_id, reaction.emits ?? [], (context) =>
+        reaction.handler(data, context),
+      );
     });
   };
 
@@ -85,7 +93,10 @@ export function createReactor({ store, clock, registry, log, inAccount }: Reacto
     const failures = row.failures + 1;
     const state = failures < mostFailures ? "pending" : "dead";
     const last_error = error instanceof Error ? error.message : String(error);
-    log.error({ err: error, event: row.event_id, failures }, `The reaction "${row.reaction}" failed`);
+    log.error(
+      { err: error, event: row.event_id, failures },
+      `The reaction "${row.reaction}" failed`,
+    );
     const due_ms = clock.ms() + 1000 * 2 ** failures;
     await store.write((db) => mark(db, row, { failures, state, last_error, due_ms }));
   };
@@ -96,5 +107,7 @@ export function createReactor({ store, clock, registry, log, inAccount }: Reacto
     for (const row of some) await run(row).catch((error: unknown) => putOff(row, error));
     return some.length === slice ? 0 : poll;
   };
-  return createLoop(look, (error) => log.error({ err: error }, "The reactions could not be worked off"));
+  return createLoop(look, (error) =>
+    log.error({ err: error }, "The reactions could not be worked off"),
+  );
 }

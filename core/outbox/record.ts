@@ -27,7 +27,10 @@ export interface Cause {
 }
 
 const subscriptionsOf = prepared<{ account_id: string }>()((db, { account_id }) =>
-  outboxTables(db).selectFrom("outbox_subscriptions").selectAll().where("account_id", "=", account_id),
+  outboxTables(db)
+    .selectFrom("outbox_subscriptions")
+    .selectAll()
+    .where("account_id", "=", account_id),
 );
 
 const insertEvent = prepared<{
@@ -39,15 +42,17 @@ const insertEvent = prepared<{
   created_at: string;
   body: Uint8Array;
 }>()((db, row) =>
-  outboxTables(db).insertInto("outbox_events").values({
-    id: row.id,
-    account_id: row.account_id,
-    name: row.name,
-    listing_id: row.listing_id,
-    credential_id: row.credential_id,
-    created_at: row.created_at,
-    body: row.body,
-  } as never),
+  outboxTables(db)
+    .insertInto("outbox_events")
+    .values({
+      id: row.id,
+      account_id: row.account_id,
+      name: row.name,
+      listing_id: row.listing_id,
+      credential_id: row.credential_id,
+      created_at: row.created_at,
+      body: row.body,
+    } as never),
 );
 
 /** Writes the events of a unit, their deliveries and their reactions. Answers how many wait to be worked off. */
@@ -63,10 +68,19 @@ export async function record(
   for (const one of emitted) {
     const { event, payload } = one;
     const id = newUlid();
-    const listing_id = event.listing === null ? null : ((payload[event.listing] ?? null) as string | null);
+    const listing_id =
+      event.listing === null ? null : ((payload[event.listing] ?? null) as string | null);
     const { account_id, credential_id, now } = cause;
     const body = envelopeBytes({ id, event, created_at: now, data: payload });
-    await insertEvent(db, { id, account_id, name: event.name, listing_id, credential_id, created_at: now, body });
+    await insertEvent(db, {
+      id,
+      account_id,
+      name: event.name,
+      listing_id,
+      credential_id,
+      created_at: now,
+      body,
+    });
     for (const subscription of subscriptions) {
       if (!wants(subscription, one, listing_id, credential_id)) continue;
       await deliver(db, id, subscription, cause);
@@ -92,7 +106,7 @@ export async function record(
 }
 
 /** Queues one event for one subscription: attempt 1, with today's secret. */
-export async function deliver(
+async function deliver(
   db: Database,
   event_id: string,
   subscription: Pick<SubscriptionRow, "id" | "account_id" | "secret_version">,
@@ -130,7 +144,10 @@ function wants(
   const events = list(subscription.events);
   if (!events.includes("*") && !events.includes(event.name)) return false;
   if (event.scope !== null && !covers(list(subscription.scopes), event.scope)) return false;
-  const echo = event.echo_guarded === true && credential_id !== null && credential_id === subscription.credential_id;
+  const echo =
+    event.echo_guarded === true &&
+    credential_id !== null &&
+    credential_id === subscription.credential_id;
   if (echo) return false;
   if (subscription.listing_ids === null) return true;
   // Whoever is restricted to listings hears nothing of what belongs to none.

@@ -35,7 +35,8 @@ export function retryDelay(
 ): number | undefined {
   const seconds = retrySeconds[attempt - 1];
   if (seconds === undefined) return undefined;
-  const dice = Buffer.from(sha256(`${delivery_id} ${attempt}`), "base64url").readUInt32BE(0) / 2 ** 32;
+  const dice =
+    Buffer.from(sha256(`${delivery_id} ${attempt}`), "base64url").readUInt32BE(0) / 2 ** 32;
   const step = seconds * (0.9 + 0.2 * dice);
   // A receiver may ask for patience, by an hour at most; it may never shorten the step.
   return 1000 * Math.max(step, Math.min(retryAfter ?? 0, seconds + 3600));

@@ -11,7 +11,8 @@ import type { Secrets } from "../secrets/mod.ts";
 import { outboxTables, type SubscriptionRow } from "./tables.ts";
 
 /** What a subscription's secret is bound to at rest. */
-export const secretContext = (subscription_id: string): string => `webhook secret ${subscription_id}`;
+export const secretContext = (subscription_id: string): string =>
+  `webhook secret ${subscription_id}`;
 
 /** Encrypts the secret of a subscription. */
 export const sealSecret = (secrets: Secrets, subscription_id: string, secret: string): string =>
@@ -21,7 +22,11 @@ export const sealSecret = (secrets: Secrets, subscription_id: string, secret: st
 export const newSecret = (): string => `whsec_${randomBytes(32).toString("base64url")}`;
 
 /** Stores a subscription with its first secret, which is encrypted already (`sealSecret`). */
-export async function insertSubscription(db: Database, row: SubscriptionRow, box: string): Promise<void> {
+export async function insertSubscription(
+  db: Database,
+  row: SubscriptionRow,
+  box: string,
+): Promise<void> {
   const { id, account_id, secret_version, created_at } = row;
   await outboxTables(db).insertInto("outbox_subscriptions").values(row).execute();
   await outboxTables(db)
@@ -54,13 +59,17 @@ export async function findSubscription(
 export async function listSubscriptions(
   access: Access,
   db: Database,
-  input: PageInput & { readonly status?: SubscriptionRow["status"] },
+  input: PageInput & {
+    readonly status?: SubscriptionRow["status"];
+    readonly made_by: string | undefined;
+  },
 ): Promise<Page<SubscriptionRow>> {
   let query = outboxTables(db)
     .selectFrom("outbox_subscriptions")
     .selectAll()
     .where("account_id", "=", access.account_id);
   if (input.status !== undefined) query = query.where("status", "=", input.status);
+  if (input.made_by !== undefined) query = query.where("credential_id", "=", input.made_by);
   return await paginate(query, input);
 }
 
@@ -95,7 +104,12 @@ export async function updateSubscription(
 }
 
 /** Removes a subscription; what was still on its way to it is cancelled, what was delivered stays in the log. */
-export async function deleteSubscription(access: Access, db: Database, id: string, now: string): Promise<void> {
+export async function deleteSubscription(
+  access: Access,
+  db: Database,
+  id: string,
+  now: string,
+): Promise<void> {
   const { account_id } = access;
   await outboxTables(db)
     .updateTable("outbox_deliveries")

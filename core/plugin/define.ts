@@ -5,7 +5,17 @@
  */
 
 import { close, type Static, type TObject, type TSchema } from "./schema.ts";
-import type { AnyGuard, Context, EventType, Job, Operation, Plugin, Reaction, Route, Tool } from "./types.ts";
+import type {
+  AnyGuard,
+  Context,
+  EventType,
+  Job,
+  Operation,
+  Plugin,
+  Reaction,
+  Route,
+  Tool,
+} from "./types.ts";
 
 type Field<Payload extends TObject> = keyof Payload["properties"] & string;
 
@@ -34,7 +44,11 @@ export function defineReaction<On extends EventType, Emits extends EventType = n
 }
 
 /** Declares a guard of an operation of a plugin that this one needs. */
-export function defineGuard<Input extends TObject, Output extends TSchema, Emits extends EventType>(guard: {
+export function defineGuard<
+  Input extends TObject,
+  Output extends TSchema,
+  Emits extends EventType,
+>(guard: {
   readonly name: string;
   readonly on: Operation<Input, Output, Emits, undefined>;
   check(input: Static<Input>, context: Context): Promise<void>;

@@ -93,7 +93,11 @@ export function invalid(field: string, code: string, message: string): Problem {
 
 /** A record is not there, or belongs to somebody else: the answer is the same. */
 export function notFound(resource: string, id: string): Problem {
-  return new Problem("not_found", `Cannot find ${resource} "${id}": no such ${resource} in this account`, {
-    extra: { resource, id },
-  });
+  return new Problem(
+    "not_found",
+    `Cannot find ${resource} "${id}": no such ${resource} in this account`,
+    {
+      extra: { resource, id },
+    },
+  );
 }

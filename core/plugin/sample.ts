@@ -30,7 +30,9 @@ export function sample(schema: TSchema, options: SampleOptions = {}): unknown {
   if (bare.anyOf !== undefined) return sample((bare.anyOf as TSchema[])[0] as TSchema, options);
   switch (bare.type) {
     case "array":
-      return options.optional === false && !bare.minItems ? [] : [sample(bare.items as TSchema, options)];
+      return options.optional === false && !bare.minItems
+        ? []
+        : [sample(bare.items as TSchema, options)];
     case "integer":
     case "number":
       return Number(bare.minimum ?? 1);
@@ -47,9 +49,14 @@ export function sample(schema: TSchema, options: SampleOptions = {}): unknown {
 
 function sampleObject(schema: TSchema, options: SampleOptions): Record<string, unknown> {
   const required = new Set((schema.required as string[] | undefined) ?? []);
-  const fields = Object.entries(schema.properties as Record<string, TSchema>).filter(
-    ([name]) => options.optional !== false || required.has(name),
-  );
+  const all = Object.entries(schema.properties as Record<string, TSchema>);
+  // A field that goes with no other, such as the id of a known guest, stands for the whole.
+  const alone =
+    options.optional === false ? [] : all.filter(([, field]) => field["x-alone"] === true);
+  const fields =
+    alone.length > 0
+      ? alone
+      : all.filter(([name]) => options.optional !== false || required.has(name));
   return Object.fromEntries(fields.map(([name, field]) => [name, sample(field, options)]));
 }
 

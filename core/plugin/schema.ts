@@ -11,7 +11,6 @@ import {
   Kind,
   type SchemaOptions,
   type Static,
-  type TArray,
   type TObject,
   type TSchema,
   type TUnsafe,
@@ -24,7 +23,7 @@ import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { isDate, isInstant, isTime, isTimezone } from "../db/time.ts";
 import type { Detail } from "./problem.ts";
 
-export { type Static, t, type TArray, type TObject, type TSchema };
+export { type Static, t, type TObject, type TSchema };
 
 const currencies = new Set(Intl.supportedValuesOf("currency"));
 
@@ -33,7 +32,7 @@ FormatRegistry.Set("date-time", isInstant);
 FormatRegistry.Set("local-time", isTime);
 FormatRegistry.Set("timezone", isTimezone);
 FormatRegistry.Set("currency", (text) => currencies.has(text));
-FormatRegistry.Set("decimal", (text) => /^-?\d{1,12}(\.\d{1,4})?$/.test(text));
+FormatRegistry.Set("decimal", (text) => /^\d{1,12}(\.\d{1,4})?$/.test(text));
 FormatRegistry.Set("email", (text) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text));
 FormatRegistry.Set("uri", (text) => URL.canParse(text));
 
@@ -80,7 +79,7 @@ export function localTime(options: SchemaOptions = {}) {
   return t.String({ examples: ["15:00"], ...options, format: "local-time" });
 }
 
-/** An amount as a decimal string, such as `"120.50"`; beside it stands `currency`. Stored in minor units. */
+/** An amount of zero or more as a decimal string, such as `"120.50"`; beside it stands `currency`. Stored in minor units. */
 export function money(options: SchemaOptions = {}) {
   return t.String({ examples: ["120.00"], ...options, format: "decimal" });
 }
@@ -192,7 +191,9 @@ function filler(schema: TSchema): Fill | undefined {
   const bare = inner(schema);
   if (bare.items !== undefined) {
     const each = filler(bare.items as TSchema);
-    return each && ((value) => (Array.isArray(value) ? value.forEach((item) => each(item)) : undefined));
+    return (
+      each && ((value) => (Array.isArray(value) ? value.forEach((item) => each(item)) : undefined))
+    );
   }
   const steps: ((record: Record<string, unknown>) => void)[] = [];
   for (const [name, field] of Object.entries((bare.properties ?? {}) as Record<string, TSchema>)) {
@@ -218,7 +219,8 @@ export const mostFaults = 20;
 function describe(errors: Iterable<ValueError>): Detail[] {
   const found = new Map<string, Detail>();
   for (const error of errors) {
-    for (const detail of explain(error)) if (!found.has(detail.field)) found.set(detail.field, detail);
+    for (const detail of explain(error))
+      if (!found.has(detail.field)) found.set(detail.field, detail);
     if (found.size >= mostFaults) break;
   }
   return [...found.values()];
@@ -226,7 +228,12 @@ function describe(errors: Iterable<ValueError>): Detail[] {
 
 /** `/guest/emails/0` → `guest.emails[0]`. */
 const fieldOf = (path: string): string =>
-  path.slice(1).replaceAll("~1", "/").replaceAll("~0", "~").replaceAll(/\/(\d+)(?=\/|$)/g, "[$1]").replaceAll("/", ".");
+  path
+    .slice(1)
+    .replaceAll("~1", "/")
+    .replaceAll("~0", "~")
+    .replaceAll(/\/(\d+)(?=\/|$)/g, "[$1]")
+    .replaceAll("/", ".");
 
 function explain(error: ValueError): Detail[] {
   const schema = inner(error.schema);
@@ -247,7 +254,7 @@ const formats: Record<string, string> = {
   "local-time": "a time of day, HH:MM",
   timezone: 'an IANA time zone such as "Europe/Rome"',
   currency: 'an ISO 4217 currency such as "EUR"',
-  decimal: 'a decimal string such as "120.50"',
+  decimal: 'an amount of zero or more as a decimal string, such as "120.50"',
   email: "an e-mail address",
   uri: "an absolute URL",
 };
@@ -277,7 +284,10 @@ function sentence(error: ValueError, schema: TSchema, name: string): [string, st
     case ValueErrorType.ObjectMaxProperties:
       return ["too_long", `${name} must have at most ${schema.maxProperties} entries`];
     case ValueErrorType.StringFormat:
-      return ["invalid_format", `${name} must be ${formats[String(schema.format)] ?? schema.format}`];
+      return [
+        "invalid_format",
+        `${name} must be ${formats[String(schema.format)] ?? schema.format}`,
+      ];
     case ValueErrorType.StringPattern:
       return ["invalid_format", `${name} must match ${schema.pattern}`];
     case ValueErrorType.Kind:

@@ -7,8 +7,8 @@
 import type { App } from "../app.ts";
 import type { Config } from "../config/mod.ts";
 import type { Access } from "../db/access.ts";
-import type { Database } from "../db/mod.ts";
 import type { Migrations } from "../db/migrate.ts";
+import type { Database } from "../db/mod.ts";
 import type { Egress } from "../egress/mod.ts";
 import type { Secrets } from "../secrets/mod.ts";
 import type { ProblemCode } from "./problem.ts";
@@ -45,7 +45,10 @@ export interface EventType<Name extends string = string, Payload extends TObject
 }
 
 /** Takes note of an event. It is checked at once and stored just before the commit: nothing to await or to forget. */
-export type Emit<Emits extends EventType = EventType> = <E extends Emits>(event: E, payload: Static<E["payload"]>) => void;
+export type Emit<Emits extends EventType = EventType> = <E extends Emits>(
+  event: E,
+  payload: Static<E["payload"]>,
+) => void;
 
 /** What a handler may use. There is no other way out. */
 export interface Context<Emits extends EventType = EventType> {
@@ -70,7 +73,17 @@ export type OperationRoute = `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${
 
 /** Groups of tools that an MCP client may choose from. */
 export type Toolset =
-  | "core" | "finance" | "pricing" | "guests" | "team" | "approvals" | "crm" | "recruiting" | "devices" | "admin" | "meta";
+  | "core"
+  | "finance"
+  | "pricing"
+  | "guests"
+  | "team"
+  | "approvals"
+  | "crm"
+  | "recruiting"
+  | "devices"
+  | "admin"
+  | "meta";
 
 /** How an operation shows itself to MCP clients. Reading, destroying and repeating follow from its method. */
 export interface ToolFace {
@@ -78,6 +91,8 @@ export interface ToolFace {
   readonly name: string;
   readonly title: string;
   readonly toolset: Toolset;
+  /** Can it not be undone? A `DELETE` is so anyway. */
+  readonly destructive?: boolean;
   /** Does it reach beyond this server, to guests or channels? */
   readonly open_world?: boolean;
 }
@@ -97,6 +112,8 @@ export interface Operation<
   readonly route: OperationRoute;
   /** Null where any valid credential will do. */
   readonly scope: Scope | null;
+  /** Not for credentials that are restricted to listings: what it touches belongs to none. */
+  readonly whole_account?: true;
   /** The account's plan that is needed at least. */
   readonly plan?: "free" | "pro" | "enterprise";
   /** Path, query and body in one object; where each field comes from follows from the route. */
@@ -112,7 +129,11 @@ export interface Operation<
   readonly body?: "optional";
   /** Work that needs the network, a hash or an image: it runs before the unit, without a database. */
   prepare?(input: Static<Input>, services: Services): Promise<Prepared>;
-  handler(input: Static<Input>, context: Context<Emits>, prepared: Prepared): Promise<Static<Output>>;
+  handler(
+    input: Static<Input>,
+    context: Context<Emits>,
+    prepared: Prepared,
+  ): Promise<Static<Output>>;
 }
 
 /** What core lends to a `prepare`, an Effect or a Route: all that may reach out of a transaction. */
@@ -189,7 +210,10 @@ export interface Guard<Input extends TObject = TObject> {
 }
 
 /** A tool made of several operations. */
-export interface Tool<Input extends TObject = TObject, Output extends TObject = TObject> extends ToolFace {
+export interface Tool<
+  Input extends TObject = TObject,
+  Output extends TObject = TObject,
+> extends ToolFace {
   readonly summary: string;
   readonly scope: Scope;
   readonly read_only: boolean;
@@ -235,7 +259,10 @@ export interface Setting<Value extends TSchema = TSchema> {
 export interface Search {
   readonly name: string;
   readonly scope: Scope;
-  find(text: string, context: Context): Promise<readonly { title: string; subtitle: string; path: string }[]>;
+  find(
+    text: string,
+    context: Context,
+  ): Promise<readonly { title: string; subtitle: string; path: string }[]>;
 }
 
 type Named<T> = Readonly<Record<string, T>>;

@@ -25,13 +25,21 @@ export function createSecrets(key: Uint8Array): Secrets {
     encrypt(text, context) {
       const nonce = randomBytes(12);
       const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(context));
-      const sealed = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+      const sealed = Buffer.concat([
+        nonce,
+        cipher.update(text, "utf8"),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ]);
       return `${version}.${sealed.toString("base64url")}`;
     },
     decrypt(box, context) {
       const bytes = Buffer.from(box.slice(version.length + 1), "base64url");
-      if (!box.startsWith(`${version}.`) || bytes.length < 28) throw new Error("Cannot decrypt: unknown form");
-      const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12)).setAAD(Buffer.from(context));
+      if (!box.startsWith(`${version}.`) || bytes.length < 28)
+        throw new Error("Cannot decrypt: unknown form");
+      const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12)).setAAD(
+        Buffer.from(context),
+      );
       decipher.setAuthTag(bytes.subarray(-16));
       return decipher.update(bytes.subarray(12, -16)).toString("utf8") + decipher.final("utf8");
     },
@@ -44,12 +52,16 @@ export function secretKey(given: string | undefined, dataDir: string): Uint8Arra
   if (given === undefined && !existsSync(file)) {
     // `wx`: of two processes that start together, one makes the key and the other reads it.
     try {
-      writeFileSync(file, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" });
+      writeFileSync(file, `${randomBytes(32).toString("base64url")}\n`, {
+        mode: 0o600,
+        flag: "wx",
+      });
     } catch (error) {
       if (!existsSync(file)) throw error;
     }
   }
   const text = given ?? readFileSync(file, "utf8").trim();
-  if (text.length < 32) throw new Error("The secret key is too short: it must have at least 32 characters");
+  if (text.length < 32)
+    throw new Error("The secret key is too short: it must have at least 32 characters");
   return new Uint8Array(hkdfSync("sha256", text, "", "innkeep secrets v1", 32));
 }

@@ -60,5 +60,12 @@ export async function note(
   reason: Reason,
 ): Promise<void> {
   const due_at = instantOf(msOf(now) + gathering);
-  await upsert(db, { account_id, listing_id, start_date: from, end_date: to, reasons: reason, due_at });
+  await upsert(db, {
+    account_id,
+    listing_id,
+    start_date: from,
+    end_date: to,
+    reasons: reason,
+    due_at,
+  });
 }

@@ -2,7 +2,8 @@ import { choice, date, defineEvent, money, nullable, t } from "#core";
 
 export const updated = defineEvent({
   name: "calendar.updated",
-  summary: "Availability, price or minimum stay of a listing's nights changed, for whatever reason.",
+  summary:
+    "Availability, price or minimum stay of a listing's nights changed, for whatever reason.",
   scope: "calendars:read",
   listing: "listing_id",
   payload: t.Object({

@@ -9,7 +9,11 @@ import { open } from "./tables.ts";
 const mostDays = 62;
 
 const due = (db: Database, now: string) =>
-  open(acrossAccounts(db)).selectFrom("calendar_changes").selectAll().where("due_at", "<=", now).orderBy("due_at");
+  open(acrossAccounts(db))
+    .selectFrom("calendar_changes")
+    .selectAll()
+    .where("due_at", "<=", now)
+    .orderBy("due_at");
 
 /** Tells of changes once they have been gathered for long enough. */
 export const announce = defineJob({
@@ -25,14 +29,25 @@ export const announce = defineJob({
     const { access, emit } = as(account_id);
     const listing = await find(access, db, listing_id);
     const last = addDays(start_date, mostDays);
-    const days = await store.days(access, db, listing, start_date, end_date < last ? end_date : last);
+    const days = await store.days(
+      access,
+      db,
+      listing,
+      start_date,
+      end_date < last ? end_date : last,
+    );
     emit(updated, {
       listing_id,
       listing_title: listing.title,
       start_date,
       end_date,
       reasons: change.reasons.split(" ").sort() as Reason[],
-      days: days.map(({ date, available, price, min_nights }) => ({ date, available, price, min_nights })),
+      days: days.map(({ date, available, price, min_nights }) => ({
+        date,
+        available,
+        price,
+        min_nights,
+      })),
       truncated: end_date > last,
     });
     await open(db)

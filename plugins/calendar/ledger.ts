@@ -4,7 +4,15 @@
  * @module
  */
 
-import { type Access, addDays, type Context, type Database, eachText, prepared, Problem } from "#core";
+import {
+  type Access,
+  addDays,
+  type Context,
+  type Database,
+  eachText,
+  prepared,
+  Problem,
+} from "#core";
 
 import { note, type Reason } from "./changes.ts";
 import { open } from "./tables.ts";
@@ -31,15 +39,16 @@ interface Conflict {
   readonly dates: string[];
 }
 
-const taken = prepared<{ account_id: string; listing_id: string; from: string; to: string }>()((db, p) =>
-  open(db)
-    .selectFrom("calendar_nights")
-    .select(["date", "holder_kind", "holder_id"])
-    .where("listing_id", "=", p.listing_id)
-    .where("date", ">=", p.from)
-    .where("date", "<", p.to)
-    .where("account_id", "=", p.account_id)
-    .orderBy("date"),
+const taken = prepared<{ account_id: string; listing_id: string; from: string; to: string }>()(
+  (db, p) =>
+    open(db)
+      .selectFrom("calendar_nights")
+      .select(["date", "holder_kind", "holder_id"])
+      .where("listing_id", "=", p.listing_id)
+      .where("date", ">=", p.from)
+      .where("date", "<", p.to)
+      .where("account_id", "=", p.account_id)
+      .orderBy("date"),
 );
 
 // All nights at once; those that somebody holds are left out of what it answers.
@@ -80,20 +89,31 @@ export async function held({ account_id }: Access, db: Database, nights: Nights)
 }
 
 /** Takes nights for a holder. Throws `dates_unavailable`, with the conflicts, where any is held by another. */
-export async function occupy({ access, db, now }: Context, nights: Nights, holder: Holder): Promise<void> {
+export async function occupy(
+  { access, db, now }: Context,
+  nights: Nights,
+  holder: Holder,
+): Promise<void> {
   const { account_id } = access;
   const dates = [...eachNight(nights)];
   const { listing_id } = nights;
   const got = await take(db, { account_id, listing_id, dates: JSON.stringify(dates), ...holder });
   if (got.length < dates.length) {
     const others = await taken(db, { account_id, ...nights });
-    throw unavailable(nights, others.filter(({ holder_id }) => holder_id !== holder.id));
+    throw unavailable(
+      nights,
+      others.filter(({ holder_id }) => holder_id !== holder.id),
+    );
   }
   await note(access, db, now, nights, reasonOf(holder));
 }
 
 /** Gives a holder's nights back. */
-export async function vacate({ access, db, now }: Context, nights: Nights, holder: Holder): Promise<void> {
+export async function vacate(
+  { access, db, now }: Context,
+  nights: Nights,
+  holder: Holder,
+): Promise<void> {
   await open(db)
     .deleteFrom("calendar_nights")
     .where("account_id", "=", access.account_id)

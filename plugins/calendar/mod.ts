@@ -11,9 +11,9 @@ import * as events from "./events.ts";
 import * as jobs from "./jobs.ts";
 import { migrations } from "./migrations.ts";
 import * as operations from "./operations.ts";
+import * as reactions from "./reactions.ts";
 
 export { occupy, vacate } from "./ledger.ts";
-export { events };
 
 export default definePlugin({
   name: "calendar",
@@ -22,6 +22,7 @@ export default definePlugin({
   operations,
   events,
   jobs,
+  reactions,
   migrations,
   records: { calendar_block: operations.block },
 });

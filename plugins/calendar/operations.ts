@@ -31,7 +31,12 @@ const mostDays = 730;
 function checkRange(from: string, to: string, field: string): void {
   const nights = nightsBetween(from, to);
   if (nights < 1) throw invalid(field, "must_be_after", `"${field}" must be after ${from}`);
-  if (nights > mostDays) throw invalid(field, "too_large", `The range has ${nights} days: at most ${mostDays} are allowed`);
+  if (nights > mostDays)
+    throw invalid(
+      field,
+      "too_large",
+      `The range has ${nights} days: at most ${mostDays} are allowed`,
+    );
 }
 
 export const get = defineOperation({
@@ -42,7 +47,12 @@ export const get = defineOperation({
   input: t.Object({
     listing_id: ref("listing"),
     from: date({ description: "The first day." }),
-    to: t.Optional(date({ examples: ["2027-05-17"], description: "The day after the last; 30 days after `from` where absent." })),
+    to: t.Optional(
+      date({
+        examples: ["2027-05-17"],
+        description: "The day after the last; 30 days after `from` where absent.",
+      }),
+    ),
   }),
   output: Calendar,
   problems: ["not_found", "listing_not_permitted"],
@@ -51,7 +61,13 @@ export const get = defineOperation({
     checkRange(from, to, "to");
     const listing = await find(access, db, listing_id);
     const { title: listing_title, timezone, currency } = listing;
-    return { listing_id, listing_title, timezone, currency, days: await store.days(access, db, listing, from, to) };
+    return {
+      listing_id,
+      listing_title,
+      timezone,
+      currency,
+      days: await store.days(access, db, listing, from, to),
+    };
   },
 });
 

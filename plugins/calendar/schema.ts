@@ -10,18 +10,21 @@ import { choice, currency, date, instant, money, nullable, type Static, t, text 
 export const reasons = ["owner_use", "maintenance", "hold", "seasonal_closure", "other"] as const;
 
 /** Nights that the operator keeps free. */
-export const Block = t.Object({
-  id: t.String({ examples: ["0198f3a0-5c1e-7d2b-9a44-3f6c8d1e2b71"] }),
-  account_id: t.String(),
-  listing_id: t.String(),
-  start_date: date({ description: "The first night." }),
-  end_date: date({ examples: ["2027-05-17"], description: "The day after the last night." }),
-  reason: choice(reasons),
-  note: nullable(text(2000)),
-  created_at: instant(),
-  updated_at: instant(),
-  version: t.Integer(),
-}, { title: "CalendarBlock" });
+export const Block = t.Object(
+  {
+    id: t.String({ examples: ["0198f3a0-5c1e-7d2b-9a44-3f6c8d1e2b71"] }),
+    account_id: t.String(),
+    listing_id: t.String(),
+    start_date: date({ description: "The first night." }),
+    end_date: date({ examples: ["2027-05-17"], description: "The day after the last night." }),
+    reason: choice(reasons),
+    note: nullable(text(2000)),
+    created_at: instant(),
+    updated_at: instant(),
+    version: t.Integer(),
+  },
+  { title: "CalendarBlock" },
+);
 
 export type Block = Static<typeof Block>;
 
@@ -40,10 +43,13 @@ export const Day = t.Object({
 export type Day = Static<typeof Day>;
 
 /** A range of nights of a listing. */
-export const Calendar = t.Object({
-  listing_id: t.String(),
-  listing_title: t.String({ examples: ["Lake house"] }),
-  timezone: t.String({ examples: ["Europe/Rome"] }),
-  currency: currency(),
-  days: t.Array(Day),
-}, { title: "Calendar" });
+export const Calendar = t.Object(
+  {
+    listing_id: t.String(),
+    listing_title: t.String({ examples: ["Lake house"] }),
+    timezone: t.String({ examples: ["Europe/Rome"] }),
+    currency: currency(),
+    days: t.Array(Day),
+  },
+  { title: "Calendar" },
+);

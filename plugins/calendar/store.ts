@@ -4,7 +4,15 @@
  * @module
  */
 
-import { type Access, type Database, mustPermit, notFound, type Page, type PageInput, paginate } from "#core";
+import {
+  type Access,
+  type Database,
+  mustPermit,
+  notFound,
+  type Page,
+  type PageInput,
+  paginate,
+} from "#core";
 import type { Listing } from "#plugins/listings";
 
 import { eachNight, held } from "./ledger.ts";
@@ -12,7 +20,13 @@ import type { Block, Day } from "./schema.ts";
 import { open } from "./tables.ts";
 
 /** The days of a listing in `[from, to)`. */
-export async function days(access: Access, db: Database, listing: Listing, from: string, to: string): Promise<Day[]> {
+export async function days(
+  access: Access,
+  db: Database,
+  listing: Listing,
+  from: string,
+  to: string,
+): Promise<Day[]> {
   const nights = await held(access, db, { listing_id: listing.id, from, to });
   const blocks = await overlapping(access, db, listing.id, from, to);
   const reasons = new Map(blocks.map(({ id, reason }) => [id, reason]));
@@ -85,5 +99,9 @@ export async function insertBlock(_access: Access, db: Database, block: Block): 
 
 /** Removes a block. */
 export async function deleteBlock({ account_id }: Access, db: Database, id: string): Promise<void> {
-  await open(db).deleteFrom("calendar_blocks").where("account_id", "=", account_id).where("id", "=", id).execute();
+  await open(db)
+    .deleteFrom("calendar_blocks")
+    .where("account_id", "=", account_id)
+    .where("id", "=", id)
+    .execute();
 }

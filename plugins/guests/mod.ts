@@ -10,7 +10,7 @@ import * as operations from "./operations.ts";
 import { migrations } from "./store.ts";
 
 export { GuestCard, guestFields } from "./schema.ts";
-export { cards, find, findByEmail, type GuestInput, insert, matching } from "./store.ts";
+export { cards, find, findByEmail, insert, matching } from "./store.ts";
 
 export default definePlugin({
   name: "guests",

@@ -14,6 +14,7 @@ export const create = defineOperation({
   summary: "Add a guest.",
   route: "POST /guests",
   scope: "guests:write",
+  whole_account: true,
   status: 201,
   input: NewGuest,
   output: Guest,
@@ -25,8 +26,11 @@ export const list = defineOperation({
   summary: "List guests, the newest first.",
   route: "GET /guests",
   scope: "guests:read",
+  whole_account: true,
   input: t.Object({
-    q: t.Optional(text(100, { minLength: 1, description: "A part of the name or the e-mail address." })),
+    q: t.Optional(
+      text(100, { minLength: 1, description: "A part of the name or the e-mail address." }),
+    ),
     email: t.Optional(t.String({ format: "email", maxLength: 254 })),
     updated_since: t.Optional(instant()),
     ...pageInput(["-created_at", "full_name"]),
@@ -41,6 +45,7 @@ export const get = defineOperation({
   summary: "Read one guest.",
   route: "GET /guests/:id",
   scope: "guests:read",
+  whole_account: true,
   input: t.Object({ id: ref("guest") }),
   output: Guest,
   problems: ["not_found"],
@@ -53,12 +58,14 @@ export const update = defineOperation({
   summary: "Change what is known of a guest.",
   route: "PATCH /guests/:id",
   scope: "guests:write",
+  whole_account: true,
   input: t.Composite([t.Object({ id: ref("guest") }), GuestChange]),
   output: Guest,
   problems: ["not_found", "version_mismatch"],
   async handler({ id, ...input }, { db, access, now, expect }) {
     const before = await store.find(access, db, id);
     expect(before);
+    if (Object.keys(input).length === 0) return before;
     await store.update(access, db, id, { ...input, updated_at: now, version: before.version + 1 });
     return await store.find(access, db, id);
   },

@@ -11,7 +11,10 @@ const personal = { "x-personal": true };
 /** What may be written. */
 export const guestFields = {
   full_name: text(200, { minLength: 1, examples: ["Ada Lovelace"], ...personal }),
-  email: nullable(t.String({ format: "email", maxLength: 254, ...personal }), { default: null, examples: ["ada@example.com"] }),
+  email: nullable(t.String({ format: "email", maxLength: 254, ...personal }), {
+    default: null,
+    examples: ["ada@example.com"],
+  }),
   phone: nullable(t.String({ pattern: "^\\+[1-9]\\d{5,14}$", ...personal }), {
     default: null,
     examples: ["+390612345678"],
@@ -34,19 +37,25 @@ export const NewGuest = t.Object({
 export const GuestChange = t.Partial(
   t.Object(
     Object.fromEntries(
-      Object.entries(NewGuest.properties).map(([name, { default: _default, ...field }]) => [name, field]),
+      Object.entries(NewGuest.properties).map(([name, { default: _default, ...field }]) => [
+        name,
+        field,
+      ]),
     ) as typeof NewGuest.properties,
   ),
 );
 
-export const Guest = t.Object({
-  id: t.String({ examples: ["0198f3a0-5c1e-7d2b-9a44-3f6c8d1e2b72"] }),
-  account_id: t.String(),
-  ...NewGuest.properties,
-  created_at: instant(),
-  updated_at: instant(),
-  version: t.Integer(),
-}, { title: "Guest" });
+export const Guest = t.Object(
+  {
+    id: t.String({ examples: ["0198f3a0-5c1e-7d2b-9a44-3f6c8d1e2b72"] }),
+    account_id: t.String(),
+    ...NewGuest.properties,
+    created_at: instant(),
+    updated_at: instant(),
+    version: t.Integer(),
+  },
+  { title: "Guest" },
+);
 
 export type Guest = Static<typeof Guest>;
 

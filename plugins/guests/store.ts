@@ -40,7 +40,11 @@ export const migrations: Migrations = {
 };
 
 const byId = prepared<{ account_id: string; id: string }>()((db, { account_id, id }) =>
-  open(db).selectFrom("guests").selectAll().where("account_id", "=", account_id).where("id", "=", id),
+  open(db)
+    .selectFrom("guests")
+    .selectAll()
+    .where("account_id", "=", account_id)
+    .where("id", "=", id),
 );
 
 /** A guest of the account. */
@@ -79,7 +83,11 @@ const byEmail = prepared<{ account_id: string; email: string }>()((db, { account
 );
 
 /** The guest of an e-mail address, as it is known already. */
-export async function findByEmail({ account_id }: Access, db: Database, email: string): Promise<Guest | undefined> {
+export async function findByEmail(
+  { account_id }: Access,
+  db: Database,
+  email: string,
+): Promise<Guest | undefined> {
   const [row] = await byEmail(db, { account_id, email: email.toLowerCase() });
   return row === undefined ? undefined : guest.decode(row);
 }
@@ -92,7 +100,11 @@ export interface ListFilter extends PageInput {
 }
 
 /** A page of the account's guests. */
-export async function list({ account_id }: Access, db: Database, filter: ListFilter): Promise<Page<Guest>> {
+export async function list(
+  { account_id }: Access,
+  db: Database,
+  filter: ListFilter,
+): Promise<Page<Guest>> {
   let query = open(db).selectFrom("guests").selectAll().where("account_id", "=", account_id);
   const { q, email, updated_since } = filter;
   if (q !== undefined) query = query.where("id", "in", matching(account_id, db, q));
@@ -111,10 +123,13 @@ export function matching(account_id: string, db: Database, q: string) {
     .where(({ or }) => or([holdsText("full_name", q), holdsText("email", q)]));
 }
 
-const store = prepared<Row<Guest>>()((db, row) => open(db).insertInto("guests").values(eachColumn(Guest, row)));
+const store = prepared<Row<Guest>>()((db, row) =>
+  open(db).insertInto("guests").values(eachColumn(Guest, row)),
+);
 
 /** What a new guest is made of. */
-export type GuestInput = Pick<Guest, "full_name" | "email" | "phone" | "locale"> & Partial<Pick<Guest, "notes" | "tags">>;
+type GuestInput = Pick<Guest, "full_name" | "email" | "phone" | "locale"> &
+  Partial<Pick<Guest, "notes" | "tags">>;
 
 /** Stores a new guest. */
 export async function insert({ access, db, now }: Context, input: GuestInput): Promise<Guest> {

@@ -8,7 +8,16 @@ import type { DemoKit } from "#core";
 
 import { create, list } from "./operations.ts";
 
-type Home = readonly [title: string, city: string, country: string, zone: string, currency: string, price: string, type: "house" | "apartment" | "cabin", guests: number];
+type Home = readonly [
+  title: string,
+  city: string,
+  country: string,
+  zone: string,
+  currency: string,
+  price: string,
+  type: "house" | "apartment" | "cabin",
+  guests: number,
+];
 
 const homes: readonly Home[] = [
   ["Lake house Varenna", "Varenna", "IT", "Europe/Rome", "EUR", "210.00", "house", 6],
@@ -30,7 +39,8 @@ export async function demo({ call }: DemoKit): Promise<void> {
   for (const [place, home] of homes.entries()) {
     const external_id = `demo-${place + 1}`;
     if ((await call(list, { external_id })).data.length > 0) continue;
-    const [title, city, country_code, timezone, currency, base_price, property_type, max_guests] = home;
+    const [title, city, country_code, timezone, currency, base_price, property_type, max_guests] =
+      home;
     await call(create, {
       title,
       timezone,
@@ -48,4 +58,12 @@ export async function demo({ call }: DemoKit): Promise<void> {
   }
 }
 
-const nowhere = { line1: null, line2: null, state: null, postal_code: null, latitude: null, longitude: null, display: null };
+const nowhere = {
+  line1: null,
+  line2: null,
+  state: null,
+  postal_code: null,
+  latitude: null,
+  longitude: null,
+  display: null,
+};

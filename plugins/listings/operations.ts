@@ -38,7 +38,13 @@ function tell(
 ): void {
   const { wifi_password: _password, access_instructions: _access, ...open } = listing;
   const { id: listing_id, title: listing_title } = listing;
-  emit(updated, { ...open, listing_id, listing_title, change, changed_fields: [...changed_fields] });
+  emit(updated, {
+    ...open,
+    listing_id,
+    listing_title,
+    change,
+    changed_fields: [...changed_fields],
+  });
 }
 
 export const create = defineOperation({
@@ -58,7 +64,15 @@ export const create = defineOperation({
     mustPermit(access, id);
     if (input.parent_listing_id !== null) await store.find(access, db, input.parent_listing_id);
     const { account_id } = access;
-    const record = { id, account_id, ...input, archived_at: null, created_at: now, updated_at: now, version: 1 };
+    const record = {
+      id,
+      account_id,
+      ...input,
+      archived_at: null,
+      created_at: now,
+      updated_at: now,
+      version: 1,
+    };
     const listing = await store.insert(access, db, record);
     tell(context, listing, "created", Object.keys(input));
     return shown(listing, scopes);
@@ -71,8 +85,14 @@ export const list = defineOperation({
   route: "GET /listings",
   scope: "listings:read",
   input: t.Object({
-    status: t.Optional(t.Array(choice(["draft", "active", "inactive", "archived"]), { description: "One or several." })),
-    q: t.Optional(text(100, { minLength: 1, description: "A part of the title or the internal name." })),
+    status: t.Optional(
+      t.Array(choice(["draft", "active", "inactive", "archived"]), {
+        description: "One or several.",
+      }),
+    ),
+    q: t.Optional(
+      text(100, { minLength: 1, description: "A part of the title or the internal name." }),
+    ),
     tag: t.Optional(text(40, { minLength: 1 })),
     external_id: t.Optional(text(200, { minLength: 1 })),
     updated_since: t.Optional(instant()),
@@ -96,27 +116,37 @@ export const get = defineOperation({
   output: Listing,
   problems: ["not_found", "listing_not_permitted"],
   tool: { name: "get_listing", title: "Read a listing", toolset: "core" },
-  handler: async ({ id }, { db, access, scopes }) => shown(await store.find(access, db, id), scopes),
+  handler: async ({ id }, { db, access, scopes }) =>
+    shown(await store.find(access, db, id), scopes),
 });
 
 export const update = defineOperation({
   name: "listings.update",
   summary: "Change a listing.",
-  description: "Only the fields that are given change. Stays that lie ahead follow a new time zone and new times.",
+  description:
+    "Only the fields that are given change. Stays that lie ahead follow a new time zone and new times.",
   route: "PATCH /listings/:id",
   scope: "listings:write",
   input: t.Composite([t.Object({ id: ref("listing") }), ListingChange]),
   output: Listing,
   emits: [updated],
-  problems: ["not_found", "listing_not_permitted", "duplicate", "invalid_transition", "version_mismatch"],
+  problems: [
+    "not_found",
+    "listing_not_permitted",
+    "duplicate",
+    "invalid_transition",
+    "version_mismatch",
+  ],
   tool: { name: "update_listing", title: "Change a listing", toolset: "core" },
   async handler({ id, ...input }, context) {
     const { db, access, now, scopes, expect } = context;
     const before = await store.find(access, db, id);
     expect(before);
     if (before.status === "archived") throw archived(id);
-    if (input.parent_listing_id === id) throw new Problem("invalid_transition", "A listing cannot be a unit of itself");
-    if (typeof input.parent_listing_id === "string") await store.find(access, db, input.parent_listing_id);
+    if (input.parent_listing_id === id)
+      throw new Problem("invalid_transition", "A listing cannot be a unit of itself");
+    if (typeof input.parent_listing_id === "string")
+      await store.find(access, db, input.parent_listing_id);
     const changed = changedFields(before, store.settled(before, input));
     if (changed.length === 0) return shown(before, scopes);
     const change = { ...input, updated_at: now, version: before.version + 1 };
@@ -145,7 +175,12 @@ export const archive = defineOperation({
     const before = await store.find(access, db, id);
     expect(before);
     if (before.status === "archived") return shown(before, scopes);
-    const change = { status: "archived", archived_at: now, updated_at: now, version: before.version + 1 } as const;
+    const change = {
+      status: "archived",
+      archived_at: now,
+      updated_at: now,
+      version: before.version + 1,
+    } as const;
     await store.update(access, db, before, change);
     const after: Listing = { ...before, ...change };
     tell(context, after, "archived", ["status", "archived_at"]);
@@ -154,9 +189,13 @@ export const archive = defineOperation({
 });
 
 function archived(id: string): Problem {
-  return new Problem("invalid_transition", `Listing "${id}" is archived and cannot be changed any more`, {
-    extra: { current_status: "archived", allowed: [] },
-  });
+  return new Problem(
+    "invalid_transition",
+    `Listing "${id}" is archived and cannot be changed any more`,
+    {
+      extra: { current_status: "archived", allowed: [] },
+    },
+  );
 }
 
 /** Which of the given fields differ from what is there. */

@@ -4,13 +4,44 @@
  * @module
  */
 
-import { choice, currency, instant, localTime, money, nullable, ref, type Static, t, text, timezone } from "#core";
+import {
+  choice,
+  currency,
+  instant,
+  localTime,
+  money,
+  nullable,
+  ref,
+  type Static,
+  t,
+  text,
+  timezone,
+} from "#core";
 
 const statuses = ["draft", "active", "inactive", "archived"] as const;
 
 const propertyTypes = [
-  "apartment", "house", "villa", "cabin", "condo", "townhouse", "guesthouse", "guest_suite", "loft", "studio", "bungalow",
-  "chalet", "cottage", "boat", "hotel_room", "hostel", "aparthotel", "farm_stay", "tiny_home", "rv", "other",
+  "apartment",
+  "house",
+  "villa",
+  "cabin",
+  "condo",
+  "townhouse",
+  "guesthouse",
+  "guest_suite",
+  "loft",
+  "studio",
+  "bungalow",
+  "chalet",
+  "cottage",
+  "boat",
+  "hotel_room",
+  "hostel",
+  "aparthotel",
+  "farm_stay",
+  "tiny_home",
+  "rv",
+  "other",
 ] as const;
 
 const roomTypes = ["entire_place", "private_room", "shared_room", "hotel_room"] as const;
@@ -18,9 +49,11 @@ const roomTypes = ["entire_place", "private_room", "shared_room", "hotel_room"] 
 const policies = ["flexible", "moderate", "firm", "strict", "non_refundable", "custom"] as const;
 
 const prose = (description: string) => nullable(text(20_000), { default: null, description });
-const line = (description: string, maxLength = 200) => nullable(text(maxLength), { default: null, description });
+const line = (description: string, maxLength = 200) =>
+  nullable(text(maxLength), { default: null, description });
 const amount = (description: string) => nullable(money(), { default: null, description });
-const whole = (minimum: number, maximum: number, options: object = {}) => t.Integer({ minimum, maximum, ...options });
+const whole = (minimum: number, maximum: number, options: object = {}) =>
+  t.Integer({ minimum, maximum, ...options });
 
 const Address = t.Object({
   line1: line("Street and number."),
@@ -28,7 +61,10 @@ const Address = t.Object({
   city: line("Town."),
   state: line("State, province or region."),
   postal_code: line("Postal code.", 20),
-  country_code: nullable(t.String({ pattern: "^[A-Z]{2}$", examples: ["IT"] }), { default: null, description: "ISO 3166-1 alpha-2." }),
+  country_code: nullable(t.String({ pattern: "^[A-Z]{2}$", examples: ["IT"] }), {
+    default: null,
+    description: "ISO 3166-1 alpha-2.",
+  }),
   latitude: nullable(t.Number({ minimum: -90, maximum: 90 }), { default: null }),
   longitude: nullable(t.Number({ minimum: -180, maximum: 180 }), { default: null }),
   display: line("The address as guests see it before they book."),
@@ -36,7 +72,10 @@ const Address = t.Object({
 
 const Room = t.Object({
   kind: text(40, { minLength: 1, examples: ["bedroom"] }),
-  beds: t.Array(t.Object({ type: text(40, { minLength: 1, examples: ["double"] }), quantity: whole(1, 20) }), { maxItems: 20 }),
+  beds: t.Array(
+    t.Object({ type: text(40, { minLength: 1, examples: ["double"] }), quantity: whole(1, 20) }),
+    { maxItems: 20 },
+  ),
 });
 
 const HouseRules = t.Object({
@@ -44,9 +83,12 @@ const HouseRules = t.Object({
   smoking_allowed: t.Boolean({ default: false }),
   events_allowed: t.Boolean({ default: false }),
   children_allowed: t.Boolean({ default: true }),
-  quiet_hours: nullable(t.Object({ from: localTime({ examples: ["22:00"] }), to: localTime({ examples: ["08:00"] }) }), {
-    default: null,
-  }),
+  quiet_hours: nullable(
+    t.Object({ from: localTime({ examples: ["22:00"] }), to: localTime({ examples: ["08:00"] }) }),
+    {
+      default: null,
+    },
+  ),
 });
 
 /** What may be written, beside the three fields that every listing needs. */
@@ -54,7 +96,11 @@ const details = {
   internal_name: line("A name for the team."),
   property_type: choice(propertyTypes, { default: "apartment" }),
   room_type: choice(roomTypes, { default: "entire_place" }),
-  parent_listing_id: nullable(ref("listing"), { default: null, examples: [null], description: "The listing that it is a unit of." }),
+  parent_listing_id: nullable(ref("listing"), {
+    default: null,
+    examples: [null],
+    description: "The listing that it is a unit of.",
+  }),
   unit_count: whole(1, 1000, { default: 1 }),
   summary: prose("The first paragraph."),
   description: prose("The text of the advert."),
@@ -73,7 +119,12 @@ const details = {
     description: "Shown to credentials with `listings:read_sensitive` only.",
   }),
   address: nullable(Address, { default: null }),
-  locale: t.String({ pattern: "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", default: "en", examples: ["en"], description: "BCP 47." }),
+  locale: t.String({
+    pattern: "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
+    default: "en",
+    examples: ["en"],
+    description: "BCP 47.",
+  }),
   max_guests: whole(1, 500, { default: 2 }),
   bedrooms: whole(0, 100, { default: 1 }),
   beds: whole(0, 200, { default: 1 }),
@@ -82,7 +133,11 @@ const details = {
   area_sqm: nullable(t.Number({ minimum: 1, maximum: 100_000 }), { default: null }),
   check_in_time: localTime({ default: "15:00", description: "Local to the listing." }),
   check_in_time_until: nullable(localTime(), { default: null, description: "The latest arrival." }),
-  check_out_time: localTime({ default: "11:00", examples: ["11:00"], description: "Local to the listing." }),
+  check_out_time: localTime({
+    default: "11:00",
+    examples: ["11:00"],
+    description: "Local to the listing.",
+  }),
   house_rules: nullable(HouseRules, { default: null }),
   amenities: t.Array(t.String({ pattern: "^[a-z0-9]+(_[a-z0-9]+)*$", maxLength: 60 }), {
     maxItems: 300,
@@ -105,7 +160,10 @@ const details = {
   instant_book: t.Boolean({ default: true, description: "May guests book without being asked?" }),
   autopilot_enabled: t.Boolean({ default: false }),
   tags: t.Array(text(40, { minLength: 1 }), { maxItems: 50, uniqueItems: true, default: [] }),
-  external_id: nullable(text(200, { minLength: 1 }), { default: null, description: "The caller's own id, once per account." }),
+  external_id: nullable(text(200, { minLength: 1 }), {
+    default: null,
+    description: "The caller's own id, once per account.",
+  }),
   metadata: t.Record(text(40), text(500), { maxProperties: 50, default: {} }),
 };
 
@@ -124,26 +182,29 @@ export const ListingChange = t.Partial(
     title: text(200, { minLength: 1, examples: ["Lake house"] }),
     timezone: timezone(),
     status: choice(["active", "inactive"]),
-    ...Object.fromEntries(
+    ...(Object.fromEntries(
       Object.entries(details).map(([name, { default: _default, ...field }]) => [name, field]),
-    ) as typeof details,
+    ) as typeof details),
   }),
 );
 
 /** A listing. */
-export const Listing = t.Object({
-  id: t.String({ examples: ["0198f3a0-5c1e-7d2b-9a44-3f6c8d1e2b70"] }),
-  account_id: t.String(),
-  title: text(200, { examples: ["Lake house"] }),
-  status: choice(statuses, { examples: ["active"] }),
-  timezone: timezone(),
-  currency: currency(),
-  ...details,
-  archived_at: nullable(instant()),
-  created_at: instant(),
-  updated_at: instant(),
-  version: t.Integer({ description: "Counted up with each change; give it as `If-Match`." }),
-}, { title: "Listing" });
+export const Listing = t.Object(
+  {
+    id: t.String({ examples: ["0198f3a0-5c1e-7d2b-9a44-3f6c8d1e2b70"] }),
+    account_id: t.String(),
+    title: text(200, { examples: ["Lake house"] }),
+    status: choice(statuses, { examples: ["active"] }),
+    timezone: timezone(),
+    currency: currency(),
+    ...details,
+    archived_at: nullable(instant()),
+    created_at: instant(),
+    updated_at: instant(),
+    version: t.Integer({ description: "Counted up with each change; give it as `If-Match`." }),
+  },
+  { title: "Listing" },
+);
 
 /** A listing. */
 export type Listing = Static<typeof Listing>;

@@ -9,9 +9,9 @@ import {
   codec,
   type Database,
   eachColumn,
-  isAmong,
   hasEntry,
   holdsText,
+  isAmong,
   mustPermit,
   notFound,
   type Page,
@@ -29,7 +29,11 @@ const listing = codec(Listing);
 const open = (db: Database) => tables<{ listings: Row<Listing> }>(db);
 
 const byId = prepared<{ account_id: string; id: string }>()((db, { account_id, id }) =>
-  open(db).selectFrom("listings").selectAll().where("account_id", "=", account_id).where("id", "=", id),
+  open(db)
+    .selectFrom("listings")
+    .selectAll()
+    .where("account_id", "=", account_id)
+    .where("id", "=", id),
 );
 
 /** A listing of the account. Throws where there is none, or where it may not be touched. */
@@ -44,8 +48,17 @@ const termsOf = prepared<{ account_id: string; id: string }>()((db, { account_id
   open(db)
     .selectFrom("listings")
     .select([
-      "id", "title", "status", "timezone", "currency", "check_in_time", "check_out_time", "base_price", "cleaning_fee",
-      "min_nights", "max_guests",
+      "id",
+      "title",
+      "status",
+      "timezone",
+      "currency",
+      "check_in_time",
+      "check_out_time",
+      "base_price",
+      "cleaning_fee",
+      "min_nights",
+      "max_guests",
     ])
     .where("account_id", "=", account_id)
     .where("id", "=", id),
@@ -54,8 +67,17 @@ const termsOf = prepared<{ account_id: string; id: string }>()((db, { account_id
 /** What booking a listing goes by. */
 export type Terms = Pick<
   Listing,
-  | "id" | "title" | "status" | "timezone" | "currency" | "check_in_time" | "check_out_time" | "base_price"
-  | "cleaning_fee" | "min_nights" | "max_guests"
+  | "id"
+  | "title"
+  | "status"
+  | "timezone"
+  | "currency"
+  | "check_in_time"
+  | "check_out_time"
+  | "base_price"
+  | "cleaning_fee"
+  | "min_nights"
+  | "max_guests"
 >;
 
 /** The same as `find`, with no more of the listing than booking it needs. */
@@ -98,16 +120,26 @@ export interface ListFilter {
 }
 
 /** A page of the account's listings. */
-export async function list(access: Access, db: Database, filter: ListFilter): Promise<Page<Listing>> {
-  let query = open(db).selectFrom("listings").selectAll().where("account_id", "=", access.account_id);
+export async function list(
+  access: Access,
+  db: Database,
+  filter: ListFilter,
+): Promise<Page<Listing>> {
+  let query = open(db)
+    .selectFrom("listings")
+    .selectAll()
+    .where("account_id", "=", access.account_id);
   if (access.listing_ids !== "all") query = query.where("id", "in", [...access.listing_ids]);
   if (filter.status !== undefined) query = query.where("status", "in", filter.status);
   const { q, tag } = filter;
-  if (q !== undefined) query = query.where(({ or }) => or([holdsText("title", q), holdsText("internal_name", q)]));
+  if (q !== undefined)
+    query = query.where(({ or }) => or([holdsText("title", q), holdsText("internal_name", q)]));
   if (tag !== undefined) query = query.where(hasEntry("tags", tag));
   if (filter.external_id !== undefined) query = query.where("external_id", "=", filter.external_id);
-  if (filter.updated_since !== undefined) query = query.where("updated_at", ">=", filter.updated_since);
-  if (filter.created_since !== undefined) query = query.where("created_at", ">=", filter.created_since);
+  if (filter.updated_since !== undefined)
+    query = query.where("updated_at", ">=", filter.updated_since);
+  if (filter.created_since !== undefined)
+    query = query.where("created_at", ">=", filter.created_since);
   const { data, page } = await paginate(query, filter);
   return { data: data.map((row) => listing.decode(row)), page };
 }
@@ -125,7 +157,10 @@ export async function insert(access: Access, db: Database, record: Listing): Pro
 }
 
 /** A change as it is read once it is stored: amounts with the digits of their currency. */
-export function settled<Change extends Partial<Listing>>({ currency }: Listing, change: Change): Change {
+export function settled<Change extends Partial<Listing>>(
+  { currency }: Listing,
+  change: Change,
+): Change {
   const row = { ...listing.encode(change, currency), currency } as Row<Listing>;
   const { currency: _currency, ...rest } = listing.decode(row);
   return rest as unknown as Change;
@@ -162,7 +197,11 @@ async function mustBeFree(
     .where("id", "!=", own)
     .executeTakeFirst();
   if (other === undefined) return;
-  throw new Problem("duplicate", `The external_id "${external_id}" belongs to listing "${other.id}" already`, {
-    extra: { resource: "listing", id: other.id },
-  });
+  throw new Problem(
+    "duplicate",
+    `The external_id "${external_id}" belongs to listing "${other.id}" already`,
+    {
+      extra: { resource: "listing", id: other.id },
+    },
+  );
 }

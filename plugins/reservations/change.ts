@@ -18,7 +18,11 @@ export async function apply(
   change: Partial<StoredReservation>,
 ): Promise<Reservation> {
   const { access, db, now, emit } = context;
-  await store.update(access, db, before, { ...change, updated_at: now, version: before.version + 1 });
+  await store.update(access, db, before, {
+    ...change,
+    updated_at: now,
+    version: before.version + 1,
+  });
   const after = await show(context, await store.find(access, db, before.id));
   const changed_fields = Object.keys(change).filter((name) => differs(name, before, after));
   const old = before as Record<string, unknown>;
@@ -40,13 +44,21 @@ export function open({ notes_internal: _notes, metadata: _metadata, ...rest }: R
 }
 
 /** The change that a new status brings. Throws where the status may not go there. */
-export function moveTo(status: Status, before: StoredReservation, { now, actor }: Context): Partial<StoredReservation> {
+export function moveTo(
+  status: Status,
+  before: StoredReservation,
+  { now, actor }: Context,
+): Partial<StoredReservation> {
   const allowed = transitions[before.status];
   if (!allowed.includes(status)) {
     const ways = allowed.length === 0 ? "it is final" : `it may become ${allowed.join(", ")}`;
-    throw new Problem("invalid_transition", `A reservation that is ${before.status} cannot become ${status}: ${ways}`, {
-      extra: { current_status: before.status, allowed },
-    });
+    throw new Problem(
+      "invalid_transition",
+      `A reservation that is ${before.status} cannot become ${status}: ${ways}`,
+      {
+        extra: { current_status: before.status, allowed },
+      },
+    );
   }
   return {
     status,
@@ -56,7 +68,11 @@ export function moveTo(status: Status, before: StoredReservation, { now, actor }
 }
 
 /** The nights of a reservation, for the ledger. */
-export const nightsHeld = ({ listing_id, check_in_date: from, check_out_date: to }: StoredReservation) => ({ listing_id, from, to });
+export const nightsHeld = ({
+  listing_id,
+  check_in_date: from,
+  check_out_date: to,
+}: StoredReservation) => ({ listing_id, from, to });
 
 /** A reservation as a holder of nights. */
 export const holder = ({ id }: StoredReservation) => ({ kind: "reservation", id }) as const;

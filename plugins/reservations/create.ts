@@ -19,12 +19,33 @@ import * as store from "./store.ts";
 
 async function guestOf({ id, ...input }: NewReservation["guest"], context: Context) {
   const { access, db } = context;
-  if (id !== undefined) return await findGuest(access, db, id);
+  // Guests belong to the whole account: whoever is restricted to listings gets to know none of them by booking.
+  const restricted = access.listing_ids !== "all";
+  if (id !== undefined) {
+    const beside = Object.entries(input).find(([, value]) => value !== null)?.[0];
+    if (beside !== undefined) {
+      throw invalid(
+        `guest.${beside}`,
+        "not_allowed",
+        `"guest.${beside}" does not go with "guest.id": change the guest itself`,
+      );
+    }
+    if (restricted)
+      throw new Problem(
+        "listing_not_permitted",
+        'This credential is restricted to listings: name the guest by "full_name"',
+      );
+    return await findGuest(access, db, id);
+  }
   const { full_name, email = null, phone = null, locale = null } = input;
   if (full_name === undefined) {
-    throw invalid("guest.full_name", "required", '"guest.full_name" is required, unless "guest.id" names a known guest');
+    throw invalid(
+      "guest.full_name",
+      "required",
+      '"guest.full_name" is required, unless "guest.id" names a known guest',
+    );
   }
-  const known = email === null ? undefined : await findByEmail(access, db, email);
+  const known = email === null || restricted ? undefined : await findByEmail(access, db, email);
   return known ?? (await insertGuest(context, { full_name, email, phone, locale }));
 }
 
@@ -40,14 +61,28 @@ export const create = defineOperation({
   input: NewReservation,
   output: Reservation,
   emits: [created],
-  problems: ["not_found", "listing_not_permitted", "dates_unavailable", "duplicate", "invalid_transition"],
-  tool: { name: "create_reservation", title: "Make a reservation", toolset: "core", open_world: true },
+  problems: [
+    "not_found",
+    "listing_not_permitted",
+    "dates_unavailable",
+    "duplicate",
+    "invalid_transition",
+  ],
+  tool: {
+    name: "create_reservation",
+    title: "Make a reservation",
+    toolset: "core",
+    open_world: true,
+  },
   async handler(input, context) {
     const { db, access, actor, now, emit } = context;
     const nights = nightsOf(input);
     const listing = await terms(access, db, input.listing_id);
     if (listing.status === "archived") {
-      throw new Problem("invalid_transition", `Listing "${listing.id}" is archived: it takes no reservations`);
+      throw new Problem(
+        "invalid_transition",
+        `Listing "${listing.id}" is archived: it takes no reservations`,
+      );
     }
     const guest = await guestOf(input.guest, context);
     const { guest: _guest, ...fields } = input;

@@ -11,9 +11,26 @@ import { create } from "./create.ts";
 import { list } from "./operations.ts";
 
 const names = [
-  "Ada Lovelace", "Nikola Horvat", "Sofia Rossi", "Liam Murphy", "Emma Müller", "Yuki Tanaka", "Chloé Bernard",
-  "Mateo García", "Olivia Smith", "Noah Johansson", "Amina Diallo", "Lucas Silva", "Hana Novák", "Ivan Petrov",
-  "Maja Nielsen", "Omar Haddad", "Zoe Papadaki", "Jan de Vries", "Priya Sharma", "Tom Baker",
+  "Ada Lovelace",
+  "Nikola Horvat",
+  "Sofia Rossi",
+  "Liam Murphy",
+  "Emma Müller",
+  "Yuki Tanaka",
+  "Chloé Bernard",
+  "Mateo García",
+  "Olivia Smith",
+  "Noah Johansson",
+  "Amina Diallo",
+  "Lucas Silva",
+  "Hana Novák",
+  "Ivan Petrov",
+  "Maja Nielsen",
+  "Omar Haddad",
+  "Zoe Papadaki",
+  "Jan de Vries",
+  "Priya Sharma",
+  "Tom Baker",
 ];
 
 const bookedAt = ["airbnb", "airbnb", "booking_com", "vrbo", "direct"] as const;
@@ -35,7 +52,11 @@ export async function demo(kit: DemoKit): Promise<void> {
   await Promise.all(homes.data.map((home, place) => bookAhead(kit, home, dice(place + 1))));
 }
 
-async function bookAhead({ call, today }: DemoKit, home: Listing, random: () => number): Promise<void> {
+async function bookAhead(
+  { call, today }: DemoKit,
+  home: Listing,
+  random: () => number,
+): Promise<void> {
   const prefix = home.external_id ?? home.id;
   if ((await call(list, { external_id: `${prefix}-stay-1` })).data.length > 0) return;
   const stays: Promise<unknown>[] = [];
@@ -72,6 +93,10 @@ async function bookAhead({ call, today }: DemoKit, home: Listing, random: () => 
 
 // Where an earlier run was interrupted, some stays are there already.
 function passOver(error: unknown): void {
-  if (error instanceof Problem && (error.code === "duplicate" || error.code === "dates_unavailable")) return;
+  if (
+    error instanceof Problem &&
+    (error.code === "duplicate" || error.code === "dates_unavailable")
+  )
+    return;
   throw error;
 }

@@ -28,7 +28,10 @@ export const updated = defineEvent({
   payload: t.Object({
     ...core,
     changed_fields: t.Array(t.String(), { examples: [["adults", "num_guests"]] }),
-    previous: t.Record(t.String(), t.Unknown(), { examples: [{ adults: 1, num_guests: 1 }], description: "What they were before." }),
+    previous: t.Record(t.String(), t.Unknown(), {
+      examples: [{ adults: 1, num_guests: 1 }],
+      description: "What they were before.",
+    }),
   }),
 });
 

@@ -10,7 +10,11 @@ export const keep_booked_listings = defineGuard({
   async check({ id, force }, { db, access, now }) {
     if (force) return;
     const { timezone } = await terms(access, db, id);
-    const ahead = await store.ahead(access, db, id, dateIn(timezone, now), ["confirmed", "awaiting_payment", "pending"]);
+    const ahead = await store.ahead(access, db, id, dateIn(timezone, now), [
+      "confirmed",
+      "awaiting_payment",
+      "pending",
+    ]);
     if (ahead.length === 0) return;
     const conflicts = ahead.slice(0, 20).map(({ id, check_in_date, check_out_date }) => ({
       kind: "reservation",

@@ -16,8 +16,6 @@ import { migrations } from "./migrations.ts";
 import * as operations from "./operations.ts";
 import * as reactions from "./reactions.ts";
 
-export { events };
-
 export default definePlugin({
   name: "reservations",
   summary: "Who stays where and when.",

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { fromMinor, toMinor } from "#core";
+import { fromMinor, invalid, toMinor } from "#core";
 import type { Terms } from "#plugins/listings";
 
 import type { NewReservation } from "./schema.ts";
@@ -12,7 +12,11 @@ import type { NewReservation } from "./schema.ts";
 const parts = ["accommodation_total", "cleaning_fee", "fees_total", "taxes_total"] as const;
 
 /** The amounts of a new reservation. Without any the nights cost the listing's base price. */
-export function amountsOf(input: NewReservation, { currency, base_price, cleaning_fee }: Terms, nights: number) {
+export function amountsOf(
+  input: NewReservation,
+  { currency, base_price, cleaning_fee }: Terms,
+  nights: number,
+) {
   const given = {
     accommodation_total: input.accommodation_total,
     cleaning_fee: input.cleaning_fee,
@@ -29,8 +33,16 @@ export function amountsOf(input: NewReservation, { currency, base_price, cleanin
     given.accommodation_total = fromMinor(toMinor(base_price, currency) * nights, currency);
     given.cleaning_fee ??= cleaning_fee;
   }
-  const minor = (amount: string | null, field: string): number => (amount === null ? 0 : toMinor(amount, currency, field));
+  const minor = (amount: string | null, field: string): number =>
+    amount === null ? 0 : toMinor(amount, currency, field);
   const sum = parts.reduce((total, part) => total + minor(given[part], part), 0);
-  given.total_price = fromMinor(sum - minor(given.discounts_total, "discounts_total"), currency);
+  const total = sum - minor(given.discounts_total, "discounts_total");
+  if (total < 0)
+    throw invalid(
+      "discounts_total",
+      "too_large",
+      '"discounts_total" is larger than all that it is taken from',
+    );
+  given.total_price = fromMinor(total, currency);
   return given;
 }

@@ -44,7 +44,11 @@ export { create } from "./create.ts";
 function daysOf(range: string): [from: string, to: string] {
   const [from = "", to = ""] = range.split("..");
   if (isDate(from) && isDate(to) && from <= to) return [from, to];
-  throw invalid("stay_overlaps", "invalid_format", '"stay_overlaps" must be two dates, the earlier one first');
+  throw invalid(
+    "stay_overlaps",
+    "invalid_format",
+    '"stay_overlaps" must be two dates, the earlier one first',
+  );
 }
 
 export const list = defineOperation({
@@ -54,7 +58,9 @@ export const list = defineOperation({
   scope: "reservations:read",
   input: t.Object({
     status: t.Optional(t.Array(choice(statuses), { description: "One or several." })),
-    listing_id: t.Optional(t.Array(ref("listing"), { maxItems: 100, description: "One or several." })),
+    listing_id: t.Optional(
+      t.Array(ref("listing"), { maxItems: 100, description: "One or several." }),
+    ),
     guest_id: t.Optional(ref("guest")),
     channel: t.Optional(t.Array(choice(channels), { description: "One or several." })),
     source: t.Optional(text(40, { minLength: 1 })),
@@ -73,7 +79,12 @@ export const list = defineOperation({
     ),
     updated_since: t.Optional(instant()),
     created_since: t.Optional(instant()),
-    q: t.Optional(text(100, { minLength: 1, description: "A code, or a part of the guest's name or e-mail address." })),
+    q: t.Optional(
+      text(100, {
+        minLength: 1,
+        description: "A code, or a part of the guest's name or e-mail address.",
+      }),
+    ),
     ...pageInput(["-created_at", "check_in_date", "check_out_date", "updated_at"]),
   }),
   output: pageOf(Reservation),
@@ -84,7 +95,8 @@ export const list = defineOperation({
     // A stranger's id is an error, not an empty list.
     for (const id of input.listing_id ?? []) await terms(access, db, id);
     if (input.guest_id !== undefined) await findGuest(access, db, input.guest_id);
-    const filter = stay_overlaps === undefined ? input : { ...input, stay_overlaps: daysOf(stay_overlaps) };
+    const filter =
+      stay_overlaps === undefined ? input : { ...input, stay_overlaps: daysOf(stay_overlaps) };
     const { data, page } = await store.list(access, db, filter);
     return { data: await showAll(context, data), page };
   },
@@ -99,7 +111,8 @@ export const get = defineOperation({
   output: Reservation,
   problems: ["not_found", "listing_not_permitted"],
   tool: { name: "get_reservation", title: "Read a reservation", toolset: "core" },
-  handler: async ({ id }, context) => await show(context, await store.find(context.access, context.db, id)),
+  handler: async ({ id }, context) =>
+    await show(context, await store.find(context.access, context.db, id)),
 });
 
 export const update = defineOperation({
@@ -111,13 +124,21 @@ export const update = defineOperation({
   input: t.Composite([t.Object({ id: ref("reservation") }), ReservationChange]),
   output: Reservation,
   emits: [updated],
-  problems: ["not_found", "listing_not_permitted", "dates_unavailable", "duplicate", "invalid_transition", "version_mismatch"],
+  problems: [
+    "not_found",
+    "listing_not_permitted",
+    "dates_unavailable",
+    "duplicate",
+    "invalid_transition",
+    "version_mismatch",
+  ],
   tool: { name: "update_reservation", title: "Change a reservation", toolset: "core" },
   async handler({ id, status, ...input }, context) {
     const { db, access, expect } = context;
     const before = await store.find(access, db, id);
     expect(before);
-    if (input.external_id !== undefined) await store.mustBeNew(access, db, { ...before, external_id: input.external_id });
+    if (input.external_id !== undefined)
+      await store.mustBeNew(access, db, { ...before, external_id: input.external_id });
     const change: Partial<StoredReservation> = store.settled(before, input);
     if (input.adults !== undefined || input.children !== undefined) {
       change.num_guests = (input.adults ?? before.adults) + (input.children ?? before.children);
@@ -146,19 +167,37 @@ export const reschedule = defineOperation({
   }),
   output: Reservation,
   emits: [updated, rescheduled],
-  problems: ["not_found", "listing_not_permitted", "dates_unavailable", "invalid_transition", "version_mismatch"],
-  tool: { name: "reschedule_reservation", title: "Move a reservation", toolset: "core", open_world: true },
+  problems: [
+    "not_found",
+    "listing_not_permitted",
+    "dates_unavailable",
+    "invalid_transition",
+    "version_mismatch",
+  ],
+  tool: {
+    name: "reschedule_reservation",
+    title: "Move a reservation",
+    toolset: "core",
+    open_world: true,
+  },
   async handler({ id, ...dates }, context) {
     const { db, access, emit, expect } = context;
     const before = await store.find(access, db, id);
     expect(before);
     if (transitions[before.status].length === 0) {
-      throw new Problem("invalid_transition", `A reservation that is ${before.status} cannot be moved`, {
-        extra: { current_status: before.status, allowed: [] },
-      });
+      throw new Problem(
+        "invalid_transition",
+        `A reservation that is ${before.status} cannot be moved`,
+        {
+          extra: { current_status: before.status, allowed: [] },
+        },
+      );
     }
     const nights = nightsOf(dates);
-    if (dates.check_in_date === before.check_in_date && dates.check_out_date === before.check_out_date) {
+    if (
+      dates.check_in_date === before.check_in_date &&
+      dates.check_out_date === before.check_out_date
+    ) {
       throw invalid("check_in_date", "unchanged", "The reservation has these dates already");
     }
     if (holdsNights(before.status)) {
@@ -191,7 +230,13 @@ export const cancel = defineOperation({
   output: Reservation,
   emits: [updated, cancelled],
   problems: ["not_found", "listing_not_permitted", "invalid_transition", "version_mismatch"],
-  tool: { name: "cancel_reservation", title: "Cancel a reservation", toolset: "core", open_world: true },
+  tool: {
+    name: "cancel_reservation",
+    title: "Cancel a reservation",
+    toolset: "core",
+    destructive: true,
+    open_world: true,
+  },
   async handler({ id, cancelled_by, reason }, context) {
     const { db, access, emit, expect, now } = context;
     const before = await store.find(access, db, id);
@@ -204,7 +249,12 @@ export const cancel = defineOperation({
       cancelled_by,
       cancellation_reason: reason,
     });
-    emit(cancelled, { ...open(after), cancelled_at: now, cancelled_by, cancellation_reason: reason });
+    emit(cancelled, {
+      ...open(after),
+      cancelled_at: now,
+      cancelled_by,
+      cancellation_reason: reason,
+    });
     return after;
   },
 });

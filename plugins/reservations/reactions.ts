@@ -8,7 +8,7 @@ import * as store from "./store.ts";
 
 const moving = ["timezone", "check_in_time", "check_out_time"];
 
-/** Stays that lie ahead follow a listing's new zone and times; those that are over keep theirs. */
+/** Stays that lie ahead follow a listing's new zone and times; those that have begun keep theirs. */
 export const follow_listing = defineReaction({
   name: "reservations.follow_listing",
   on: events.updated,
@@ -18,9 +18,17 @@ export const follow_listing = defineReaction({
     const { db, access, now } = context;
     const listing = await find(access, db, listing_id);
     const live = ["inquiry", "pending", "awaiting_payment", "confirmed"] as const;
-    for (const stay of await store.ahead(access, db, listing_id, dateIn(listing.timezone, now), live)) {
+    for (const stay of await store.ahead(
+      access,
+      db,
+      listing_id,
+      dateIn(listing.timezone, now),
+      live,
+    )) {
+      if (stay.check_in_at <= now) continue;
       const times = timesOf(stay, listing);
-      if (times.check_in_at === stay.check_in_at && times.check_out_at === stay.check_out_at) continue;
+      if (times.check_in_at === stay.check_in_at && times.check_out_at === stay.check_out_at)
+        continue;
       await apply(context, stay, times);
     }
   },

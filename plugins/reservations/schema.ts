@@ -4,11 +4,30 @@
  * @module
  */
 
-import { choice, currency, date, instant, localTime, money, nullable, ref, type Static, t, text, timezone } from "#core";
+import {
+  choice,
+  currency,
+  date,
+  instant,
+  localTime,
+  money,
+  nullable,
+  ref,
+  type Static,
+  t,
+  text,
+  timezone,
+} from "#core";
 import { GuestCard, guestFields } from "#plugins/guests";
 
 export const statuses = [
-  "inquiry", "pending", "awaiting_payment", "confirmed", "declined", "expired", "cancelled",
+  "inquiry",
+  "pending",
+  "awaiting_payment",
+  "confirmed",
+  "declined",
+  "expired",
+  "cancelled",
 ] as const;
 
 export type Status = (typeof statuses)[number];
@@ -29,23 +48,48 @@ export const holdsNights = (status: Status): boolean =>
   status === "pending" || status === "awaiting_payment" || status === "confirmed";
 
 const stages = [
-  "inquiry", "pending", "upcoming", "arriving_today", "currently_hosting", "departing_today", "checked_out", "cancelled",
+  "inquiry",
+  "pending",
+  "upcoming",
+  "arriving_today",
+  "currently_hosting",
+  "departing_today",
+  "checked_out",
+  "cancelled",
 ] as const;
 
 export type Stage = (typeof stages)[number];
 
 export const channels = [
-  "direct", "airbnb", "vrbo", "booking_com", "expedia", "agoda", "google", "marriott", "trip_com", "owner", "other",
+  "direct",
+  "airbnb",
+  "vrbo",
+  "booking_com",
+  "expedia",
+  "agoda",
+  "google",
+  "marriott",
+  "trip_com",
+  "owner",
+  "other",
 ] as const;
 
 const paymentStatuses = [
-  "unpaid", "partially_paid", "paid", "overdue", "refunded", "partially_refunded", "external", "unknown",
+  "unpaid",
+  "partially_paid",
+  "paid",
+  "overdue",
+  "refunded",
+  "partially_refunded",
+  "external",
+  "unknown",
 ] as const;
 
 const people = (fallback: number, minimum: number, description: string) =>
   t.Integer({ minimum, maximum: 500, default: fallback, description });
 
-const sourceId = (description: string) => nullable(text(200, { minLength: 1 }), { default: null, description });
+const sourceId = (description: string) =>
+  nullable(text(200, { minLength: 1 }), { default: null, description });
 
 /** What may be written at any time. */
 const details = {
@@ -53,12 +97,24 @@ const details = {
   children: people(0, 0, "Guests of two years or more."),
   infants: people(0, 0, "Guests of less than two years."),
   pets: people(0, 0, "Animals."),
-  planned_arrival_time: nullable(localTime(), { default: null, description: "When the guest means to come." }),
+  planned_arrival_time: nullable(localTime(), {
+    default: null,
+    description: "When the guest means to come.",
+  }),
   planned_departure_time: nullable(localTime({ examples: ["10:00"] }), { default: null }),
-  special_requests: nullable(text(5000, { "x-personal": true }), { default: null, description: "What the guest asks for." }),
-  notes_internal: nullable(text(5000, { "x-personal": true }), { default: null, description: "For the team only." }),
+  special_requests: nullable(text(5000, { "x-personal": true }), {
+    default: null,
+    description: "What the guest asks for.",
+  }),
+  notes_internal: nullable(text(5000, { "x-personal": true }), {
+    default: null,
+    description: "For the team only.",
+  }),
   tags: t.Array(text(40, { minLength: 1 }), { maxItems: 50, uniqueItems: true, default: [] }),
-  external_id: nullable(text(200, { minLength: 1 }), { default: null, description: "The caller's own id, once per account." }),
+  external_id: nullable(text(200, { minLength: 1 }), {
+    default: null,
+    description: "The caller's own id, once per account.",
+  }),
   metadata: t.Record(text(40), text(500), { maxProperties: 50, default: {} }),
 };
 
@@ -77,9 +133,13 @@ const amounts = {
 };
 
 const GuestInput = t.Object(
-  { id: t.Optional(ref("guest")), ...t.Partial(t.Object(guestFields)).properties },
   {
-    description: "A known guest by `id`, or a new one by `full_name`. A known e-mail address is the same guest.",
+    id: t.Optional(ref("guest", { "x-alone": true })),
+    ...t.Partial(t.Object(guestFields)).properties,
+  },
+  {
+    description:
+      "A known guest by `id`, or a new one by `full_name`. A known e-mail address is the same guest.",
     examples: [{ full_name: "Ada Lovelace", email: "ada@example.com" }],
   },
 );
@@ -87,7 +147,10 @@ const GuestInput = t.Object(
 export const NewReservation = t.Object({
   listing_id: ref("listing"),
   check_in_date: date({ description: "The day of arrival, local to the listing." }),
-  check_out_date: date({ examples: ["2027-05-17"], description: "The day of departure, local to the listing." }),
+  check_out_date: date({
+    examples: ["2027-05-17"],
+    description: "The day of departure, local to the listing.",
+  }),
   guest: GuestInput,
   status: choice(["inquiry", "pending", "awaiting_payment", "confirmed"], { default: "confirmed" }),
   kind: choice(["guest_stay", "owner_stay"], { default: "guest_stay" }),
@@ -113,7 +176,10 @@ export const ReservationChange = t.Partial(
     }),
     payment_status: choice(paymentStatuses),
     ...(Object.fromEntries(
-      Object.entries({ ...amounts, ...details }).map(([name, { default: _default, ...field }]) => [name, field]),
+      Object.entries({ ...amounts, ...details }).map(([name, { default: _default, ...field }]) => [
+        name,
+        field,
+      ]),
     ) as typeof amounts & typeof details),
   }),
 );
@@ -140,7 +206,10 @@ const stored = {
   check_in_time: localTime(),
   check_out_time: localTime({ examples: ["11:00"] }),
   check_in_at: instant({ description: "Check-in, as an instant." }),
-  check_out_at: instant({ examples: ["2027-05-17T09:00:00Z"], description: "Check-out, as an instant." }),
+  check_out_at: instant({
+    examples: ["2027-05-17T09:00:00Z"],
+    description: "Check-out, as an instant.",
+  }),
   num_guests: t.Integer({ minimum: 1, description: "Adults and children." }),
   channel: choice(channels),
   source: t.String({ examples: ["api"] }),
@@ -167,12 +236,15 @@ export const StoredReservation = t.Object(stored);
 export type StoredReservation = Static<typeof StoredReservation>;
 
 /** A reservation as everybody sees it. */
-export const Reservation = t.Object({
-  ...stored,
-  listing_title: t.String({ examples: ["Lake house"] }),
-  guest: GuestCard,
-  stage: choice(stages, { description: "How the stay stands today, in the listing's zone." }),
-}, { title: "Reservation" });
+export const Reservation = t.Object(
+  {
+    ...stored,
+    listing_title: t.String({ examples: ["Lake house"] }),
+    guest: GuestCard,
+    stage: choice(stages, { description: "How the stay stands today, in the listing's zone." }),
+  },
+  { title: "Reservation" },
+);
 
 export type Reservation = Static<typeof Reservation>;
 export type NewReservation = Static<typeof NewReservation>;

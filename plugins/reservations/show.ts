@@ -33,7 +33,11 @@ export async function showAll(
       throw new Error(`Reservation "${record.id}" has lost its guest or its listing`);
     }
     // Into the record itself, which was read for this alone: copying some fifty fields costs more than reading them.
-    return Object.assign(record, { listing_title, guest, stage: stageOf(record, today(record.timezone)) });
+    return Object.assign(record, {
+      listing_title,
+      guest,
+      stage: stageOf(record, today(record.timezone)),
+    });
   });
 }
 

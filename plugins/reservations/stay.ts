@@ -22,10 +22,18 @@ export interface Dates {
 export function nightsOf({ check_in_date, check_out_date }: Dates): number {
   const nights = nightsBetween(check_in_date, check_out_date);
   if (nights < 1) {
-    throw invalid("check_out_date", "must_be_after", `"check_out_date" must be after "check_in_date" (${check_in_date})`);
+    throw invalid(
+      "check_out_date",
+      "must_be_after",
+      `"check_out_date" must be after "check_in_date" (${check_in_date})`,
+    );
   }
   if (nights > mostNights) {
-    throw invalid("check_out_date", "too_large", `The stay has ${nights} nights: at most ${mostNights} are allowed`);
+    throw invalid(
+      "check_out_date",
+      "too_large",
+      `The stay has ${nights} nights: at most ${mostNights} are allowed`,
+    );
   }
   return nights;
 }
@@ -33,7 +41,11 @@ export function nightsOf({ check_in_date, check_out_date }: Dates): number {
 /** What follows from the dates and the listing. */
 export function timesOf(
   { check_in_date, check_out_date }: Dates,
-  { timezone, check_in_time, check_out_time }: Pick<Terms, "timezone" | "check_in_time" | "check_out_time">,
+  {
+    timezone,
+    check_in_time,
+    check_out_time,
+  }: Pick<Terms, "timezone" | "check_in_time" | "check_out_time">,
 ) {
   return {
     timezone,

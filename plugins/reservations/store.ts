@@ -28,7 +28,11 @@ const reservation = codec(StoredReservation);
 const open = (db: Database) => tables<{ reservations: Row<StoredReservation> }>(db);
 
 const byId = prepared<{ account_id: string; id: string }>()((db, { account_id, id }) =>
-  open(db).selectFrom("reservations").selectAll().where("account_id", "=", account_id).where("id", "=", id),
+  open(db)
+    .selectFrom("reservations")
+    .selectAll()
+    .where("account_id", "=", account_id)
+    .where("id", "=", id),
 );
 
 /** A reservation of the account. Throws where there is none, or where its listing may not be touched. */
@@ -59,7 +63,11 @@ export interface ListFilter extends PageInput {
 }
 
 /** A page of the account's reservations. */
-export async function list(access: Access, db: Database, filter: ListFilter): Promise<Page<StoredReservation>> {
+export async function list(
+  access: Access,
+  db: Database,
+  filter: ListFilter,
+): Promise<Page<StoredReservation>> {
   const { account_id, listing_ids } = access;
   let query = open(db).selectFrom("reservations").selectAll().where("account_id", "=", account_id);
   if (listing_ids !== "all") query = query.where("listing_id", "in", [...listing_ids]);
@@ -71,12 +79,18 @@ export async function list(access: Access, db: Database, filter: ListFilter): Pr
   if (status !== undefined) query = query.where("status", "in", status);
   if (listing_id !== undefined) query = query.where("listing_id", "in", listing_id);
   if (channel !== undefined) query = query.where("channel", "in", channel);
-  if (filter.check_in_from !== undefined) query = query.where("check_in_date", ">=", filter.check_in_from);
-  if (filter.check_in_to !== undefined) query = query.where("check_in_date", "<=", filter.check_in_to);
-  if (filter.check_out_from !== undefined) query = query.where("check_out_date", ">=", filter.check_out_from);
-  if (filter.check_out_to !== undefined) query = query.where("check_out_date", "<=", filter.check_out_to);
-  if (filter.updated_since !== undefined) query = query.where("updated_at", ">=", filter.updated_since);
-  if (filter.created_since !== undefined) query = query.where("created_at", ">=", filter.created_since);
+  if (filter.check_in_from !== undefined)
+    query = query.where("check_in_date", ">=", filter.check_in_from);
+  if (filter.check_in_to !== undefined)
+    query = query.where("check_in_date", "<=", filter.check_in_to);
+  if (filter.check_out_from !== undefined)
+    query = query.where("check_out_date", ">=", filter.check_out_from);
+  if (filter.check_out_to !== undefined)
+    query = query.where("check_out_date", "<=", filter.check_out_to);
+  if (filter.updated_since !== undefined)
+    query = query.where("updated_at", ">=", filter.updated_since);
+  if (filter.created_since !== undefined)
+    query = query.where("created_at", ">=", filter.created_since);
   if (stay_overlaps !== undefined) {
     const [from, to] = stay_overlaps;
     query = query.where("check_in_date", "<=", to).where("check_out_date", ">", from);
@@ -160,7 +174,8 @@ export async function mustBeNew(
   >,
 ): Promise<void> {
   const { channel, channel_reservation_id, source, source_reservation_id, external_id } = record;
-  if (channel_reservation_id === null && source_reservation_id === null && external_id === null) return;
+  if (channel_reservation_id === null && source_reservation_id === null && external_id === null)
+    return;
   const other = await open(db)
     .selectFrom("reservations")
     .select("id")
@@ -168,14 +183,21 @@ export async function mustBeNew(
     .where("id", "!=", record.id)
     .where(({ eb, or, and }) =>
       or([
-        and([eb("channel", "=", channel), eb("channel_reservation_id", "=", channel_reservation_id)]),
+        and([
+          eb("channel", "=", channel),
+          eb("channel_reservation_id", "=", channel_reservation_id),
+        ]),
         and([eb("source", "=", source), eb("source_reservation_id", "=", source_reservation_id)]),
         eb("external_id", "=", external_id),
       ]),
     )
     .executeTakeFirst();
   if (other === undefined) return;
-  throw new Problem("duplicate", `Reservation "${other.id}" has the same id at its channel or source already`, {
-    extra: { resource: "reservation", id: other.id },
-  });
+  throw new Problem(
+    "duplicate",
+    `Reservation "${other.id}" has the same id at its channel or source already`,
+    {
+      extra: { resource: "reservation", id: other.id },
+    },
+  );
 }

@@ -2,7 +2,8 @@ import { defineEvent, t } from "#core";
 
 export const verification = defineEvent({
   name: "webhook.verification",
-  summary: "A subscription was made, or a test was asked for: the receiver can check its signature and that it is reached.",
+  summary:
+    "A subscription was made, or a test was asked for: the receiver can check its signature and that it is reached.",
   scope: null,
   listing: null,
   only: "subscription_id",

@@ -5,9 +5,8 @@
  */
 
 import {
-  type Access,
   choice,
-  type Database,
+  type Context,
   defineOperation,
   deleteSubscription,
   findSubscription,
@@ -33,13 +32,16 @@ import { mustBeOpen, mustBeReachable } from "./checks.ts";
 import { verification } from "./events.ts";
 import { description, events, NewSubscription, shown, Subscription, url } from "./schema.ts";
 
-async function find(access: Access, db: Database, id: string): Promise<SubscriptionRow> {
+/** A subscription that the caller may see: whoever is restricted to listings sees those that it made itself. */
+async function find({ access, actor, db }: Context, id: string): Promise<SubscriptionRow> {
   const row = await findSubscription(access, db, id);
-  if (row === undefined) throw notFound("webhook", id);
+  const hidden = access.listing_ids !== "all" && row?.credential_id !== actor.credential_id;
+  if (row === undefined || hidden) throw notFound("webhook", id);
   return row;
 }
 
-const greeting = "This endpoint is subscribed to Innkeep. Route on the event name; verify the signature over the raw body.";
+const greeting =
+  "This endpoint is subscribed to Innkeep. Route on the event name; verify the signature over the raw body.";
 
 export const create = defineOperation({
   name: "webhooks.create",
@@ -51,8 +53,18 @@ export const create = defineOperation({
   input: t.Object({ url, events, description }),
   output: NewSubscription,
   emits: [verification],
-  problems: ["webhook_url_not_https", "webhook_url_forbidden", "unknown_event", "insufficient_scope"],
-  tool: { name: "create_webhook", title: "Subscribe to events", toolset: "admin", open_world: true },
+  problems: [
+    "webhook_url_not_https",
+    "webhook_url_forbidden",
+    "unknown_event",
+    "insufficient_scope",
+  ],
+  tool: {
+    name: "create_webhook",
+    title: "Subscribe to events",
+    toolset: "admin",
+    open_world: true,
+  },
   async prepare(input, services) {
     mustBeReachable(input.url, services);
     const id = newId();
@@ -96,8 +108,9 @@ export const list = defineOperation({
   }),
   output: pageOf(Subscription),
   tool: { name: "list_webhooks", title: "List subscriptions", toolset: "admin" },
-  async handler(input, { db, access }) {
-    const { data, page } = await listSubscriptions(access, db, input);
+  async handler(input, { db, access, actor }) {
+    const made_by = access.listing_ids === "all" ? undefined : (actor.credential_id ?? undefined);
+    const { data, page } = await listSubscriptions(access, db, { ...input, made_by });
     return { data: data.map(shown), page };
   },
 });
@@ -110,7 +123,7 @@ export const get = defineOperation({
   input: t.Object({ id: ref("webhook") }),
   output: Subscription,
   problems: ["not_found"],
-  handler: async ({ id }, { db, access }) => shown(await find(access, db, id)),
+  handler: async ({ id }, context) => shown(await find(context, id)),
 });
 
 export const update = defineOperation({
@@ -127,7 +140,11 @@ export const update = defineOperation({
   }),
   output: Subscription,
   problems: [
-    "not_found", "webhook_url_not_https", "webhook_url_forbidden", "unknown_event", "insufficient_scope",
+    "not_found",
+    "webhook_url_not_https",
+    "webhook_url_forbidden",
+    "unknown_event",
+    "insufficient_scope",
     "version_mismatch",
   ],
   async prepare(input, services) {
@@ -135,7 +152,7 @@ export const update = defineOperation({
   },
   async handler({ id, ...input }, context) {
     const { db, access, now, scopes, expect } = context;
-    const before = await find(access, db, id);
+    const before = await find(context, id);
     expect(before);
     const change: Partial<SubscriptionRow> = { updated_at: now, version: before.version + 1 };
     if (input.url !== undefined) change.url = input.url;
@@ -161,8 +178,9 @@ export const remove = defineOperation({
   input: t.Object({ id: ref("webhook") }),
   output: Subscription,
   problems: ["not_found", "version_mismatch"],
-  async handler({ id }, { db, access, now, expect }) {
-    const row = await find(access, db, id);
+  async handler({ id }, context) {
+    const { db, access, now, expect } = context;
+    const row = await find(context, id);
     expect(row);
     await deleteSubscription(access, db, id, now);
     return shown(row);
@@ -172,35 +190,45 @@ export const remove = defineOperation({
 export const test = defineOperation({
   name: "webhooks.test",
   summary: "Deliver a webhook.verification, to check signing and reachability.",
-  description: "Without `subscription_id` it goes to the only subscription that this credential has made.",
+  description:
+    "Without `subscription_id` it goes to the only subscription that this credential has made.",
   route: "POST /webhooks/test",
   scope: "webhooks:write",
   status: 202,
   body: "optional",
   input: t.Object({ subscription_id: t.Optional(ref("webhook")) }),
-  output: t.Object({ subscription_id: t.String(), url: t.String(), event: t.String({ examples: ["webhook.verification"] }) }),
+  output: t.Object({
+    subscription_id: t.String(),
+    url: t.String(),
+    event: t.String({ examples: ["webhook.verification"] }),
+  }),
   emits: [verification],
   problems: ["not_found"],
   tool: { name: "test_webhook", title: "Test a subscription", toolset: "admin", open_world: true },
-  async handler(input, { db, access, actor, emit }) {
-    const { id, url } = await chosen(access, db, actor.credential_id, input.subscription_id);
-    emit(verification, { message: "This is a test of your Innkeep subscription.", subscription_id: id, url });
+  async handler(input, context) {
+    const { id, url } = await chosen(context, input.subscription_id);
+    context.emit(verification, {
+      message: "This is a test of your Innkeep subscription.",
+      subscription_id: id,
+      url,
+    });
     return { subscription_id: id, url, event: verification.name };
   },
 });
 
-async function chosen(
-  access: Access,
-  db: Database,
-  credential_id: string | null,
-  wanted: string | undefined,
-): Promise<SubscriptionRow> {
-  if (wanted !== undefined) return await find(access, db, wanted);
+async function chosen(context: Context, wanted: string | undefined): Promise<SubscriptionRow> {
+  if (wanted !== undefined) return await find(context, wanted);
+  const { access, db, actor } = context;
+  const { credential_id } = actor;
   const own = credential_id === null ? [] : await subscriptionsMadeBy(access, db, credential_id);
   const [only] = own;
   if (only !== undefined && own.length === 1) return only;
   const has = only === undefined ? "has made no subscription" : "has made several subscriptions";
-  throw invalid("subscription_id", "required", `"subscription_id" is required: this credential ${has}`);
+  throw invalid(
+    "subscription_id",
+    "required",
+    `"subscription_id" is required: this credential ${has}`,
+  );
 }
 
 export const list_events = defineOperation({
@@ -215,7 +243,9 @@ export const list_events = defineOperation({
         name: t.String({ examples: ["reservation.created"] }),
         summary: t.String(),
         scope: nullable(t.String(), { description: "Needed to subscribe to it." }),
-        echo_guarded: t.Boolean({ description: "Is it kept from the subscriptions of the credential that caused it?" }),
+        echo_guarded: t.Boolean({
+          description: "Is it kept from the subscriptions of the credential that caused it?",
+        }),
         schema_version: t.Integer(),
         schema: t.Unknown({ description: "JSON Schema of `data`." }),
         sample: t.Unknown({ description: "A believable `data`." }),

@@ -27,12 +27,19 @@ export const seeded = 10_000;
 /** on so many listings. */
 export const listingCount = 20;
 
-const zones = ["Europe/Rome", "Europe/Lisbon", "America/New_York", "Asia/Tokyo", "Australia/Sydney"];
+const zones = [
+  "Europe/Rome",
+  "Europe/Lisbon",
+  "America/New_York",
+  "Asia/Tokyo",
+  "Australia/Sydney",
+];
 const firstDay = Date.UTC(2025, 0, 1);
 const nights = 3;
 const day = 86_400_000;
 
-const dateOf = (offset: number): string => new Date(firstDay + offset * day).toISOString().slice(0, 10);
+const dateOf = (offset: number): string =>
+  new Date(firstDay + offset * day).toISOString().slice(0, 10);
 
 /** The body that makes a listing. */
 export const listingBody = (place: number): string =>
@@ -48,7 +55,10 @@ export const listingBody = (place: number): string =>
   });
 
 /** Where and when a stay takes place: each has nights of its own. */
-export function stay(listings: readonly string[], index: number): { listing_id: string; check_in_date: string } {
+export function stay(
+  listings: readonly string[],
+  index: number,
+): { listing_id: string; check_in_date: string } {
   const offset = Math.floor(index / listings.length) * nights;
   return { listing_id: listings[index % listings.length] ?? "", check_in_date: dateOf(offset) };
 }

@@ -28,7 +28,16 @@ export interface Data {
 export async function makeData(scratch: string): Promise<Data> {
   const dir = join(scratch, "data");
   mkdirSync(dir);
-  await run(dir, "setup", "--account", "Bench", "--email", "bench@example.com", "--password", "bench bench bench");
+  await run(
+    dir,
+    "setup",
+    "--account",
+    "Bench",
+    "--email",
+    "bench@example.com",
+    "--password",
+    "bench bench bench",
+  );
   const { key } = await run(dir, "keys", "create", "--label", "Bench", "--scopes", "*");
   const empty: Data = { scratch, dir, key: String(key), listings: [], ids: [] };
   await using server = await start("innkeep", empty, { copy: false });
@@ -41,14 +50,25 @@ export async function makeData(scratch: string): Promise<Data> {
     if (answer.status !== 201) throw new Error(`Cannot make a listing: ${await answer.text()}`);
     listings.push(((await answer.json()) as { id: string }).id);
   }
-  const plan = { kind: "create", clients: 16, warmup: 0, seconds: 120, most: seeded, first: 0 } as const;
+  const plan = {
+    kind: "create",
+    clients: 16,
+    warmup: 0,
+    seconds: 120,
+    most: seeded,
+    first: 0,
+  } as const;
   await load({ ...plan, port, pid, key: empty.key, listings, ids: [] });
   const ids = await settled(server.file);
   return { ...empty, listings, ids };
 }
 
 async function run(dir: string, ...args: string[]): Promise<Record<string, unknown>> {
-  const child = Bun.spawn(innkeep(...args), { env: environment(dir), stdout: "pipe", stderr: "inherit" });
+  const child = Bun.spawn(innkeep(...args), {
+    env: environment(dir),
+    stdout: "pipe",
+    stderr: "inherit",
+  });
   const text = await new Response(child.stdout).text();
   if ((await child.exited) !== 0) throw new Error(`"${args[0]}" failed: see above`);
   return JSON.parse(text) as Record<string, unknown>;
@@ -65,11 +85,13 @@ async function settled(file: string): Promise<string[]> {
       count("select count(*) as n from calendar_changes") +
       count("select count(*) as n from outbox_reactions where state = 'pending'");
     if (waiting === 0) break;
-    if (performance.now() > deadline) throw new Error(`The server had still ${waiting} things to do after a minute`);
+    if (performance.now() > deadline)
+      throw new Error(`The server had still ${waiting} things to do after a minute`);
     await Bun.sleep(50);
   }
   database.run("pragma wal_checkpoint(truncate)");
   const ids = database.query<{ id: string }, []>("select id from reservations order by id").all();
-  if (ids.length !== seeded) throw new Error(`There are ${ids.length} reservations instead of ${seeded}`);
+  if (ids.length !== seeded)
+    throw new Error(`There are ${ids.length} reservations instead of ${seeded}`);
   return ids.map(({ id }) => id);
 }

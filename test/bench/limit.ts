@@ -24,8 +24,10 @@ const byHash = database.query<Key, [string]>(
 );
 const shown = `select ${columns.map((column) => `r.${column}`).join(", ")}, l.title as listing_title,
   g.full_name as guest_full_name, g.email as guest_email, g.phone as guest_phone, g.locale as guest_locale
-  from reservations r join listings l on l.id = r.listing_id join guests g on g.id = r.guest_id`;
-const byId = database.query<ReservationRow, [string, string]>(`${shown} where r.id = ? and r.account_id = ?`);
+  from reservations r join listings l on l.account_id = r.account_id and l.id = r.listing_id join guests g on g.account_id = r.account_id and g.id = r.guest_id`;
+const byId = database.query<ReservationRow, [string, string]>(
+  `${shown} where r.id = ? and r.account_id = ?`,
+);
 const pageOf = database.query<ReservationRow, [string, string, string, string, number]>(
   `${shown} where r.account_id = ? and r.listing_id = ? and r.check_in_date >= ? and r.check_in_date <= ?
   order by r.check_in_date, r.id limit ?`,
@@ -47,7 +49,8 @@ interface Key {
 
 const json = { headers: { "content-type": "application/json" } };
 const made = { ...json, status: 201 };
-const refuse = (status: number, message: string): Response => Response.json({ error: { message } }, { status });
+const refuse = (status: number, message: string): Response =>
+  Response.json({ error: { message } }, { status });
 
 /** The key of a request, where it is good. */
 function keyOf(request: Request): Key | undefined {
@@ -62,7 +65,9 @@ function read(request: Bun.BunRequest<"/v1/reservations/:id">): Response {
   const key = keyOf(request);
   if (key === undefined) return refuse(401, "Unknown API key");
   const row = byId.get(request.params.id, key.account_id);
-  return row === null ? refuse(404, "No such reservation") : new Response(JSON.stringify(recordOf(row)), json);
+  return row === null
+    ? refuse(404, "No such reservation")
+    : new Response(JSON.stringify(recordOf(row)), json);
 }
 
 function page(request: Request): Response {
@@ -73,13 +78,22 @@ function page(request: Request): Response {
   if (listingById.get(listing_id, key.account_id) === null) return refuse(404, "No such listing");
   const limit = Number(query.get("limit"));
   const from = query.get("check_in_from") ?? "";
-  const rows = pageOf.all(key.account_id, listing_id, from, query.get("check_in_to") ?? "", limit + 1);
+  const rows = pageOf.all(
+    key.account_id,
+    listing_id,
+    from,
+    query.get("check_in_to") ?? "",
+    limit + 1,
+  );
   const has_more = rows.length > limit;
   if (has_more) rows.pop();
   const last = rows.at(-1);
   const cursor = JSON.stringify(["check_in_date", last?.check_in_date, last?.id]);
   const next_cursor = has_more ? Buffer.from(cursor).toString("base64url") : null;
-  return new Response(JSON.stringify({ data: rows.map(recordOf), page: { next_cursor, has_more, limit } }), json);
+  return new Response(
+    JSON.stringify({ data: rows.map(recordOf), page: { next_cursor, has_more, limit } }),
+    json,
+  );
 }
 
 async function create(request: Request): Promise<Response> {
@@ -105,6 +119,8 @@ const server = Bun.serve({
   },
 });
 
-const { synchronous } = database.query<{ synchronous: number }, []>("pragma synchronous").get() ?? {};
-if (synchronous !== 2) throw new Error(`The limit would not be durable: synchronous is ${synchronous}`);
+const { synchronous } =
+  database.query<{ synchronous: number }, []>("pragma synchronous").get() ?? {};
+if (synchronous !== 2)
+  throw new Error(`The limit would not be durable: synchronous is ${synchronous}`);
 console.error(`The limit listens on ${server.port}`);

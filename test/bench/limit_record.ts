@@ -6,24 +6,70 @@
 
 /** The columns of a reservation, in the order of their table. */
 export const columns = [
-  "id", "account_id", "confirmation_code", "listing_id", "guest_id", "status", "kind", "check_in_date",
-  "check_out_date", "nights", "timezone", "check_in_time", "check_out_time", "check_in_at", "check_out_at",
-  "num_guests", "channel", "source", "source_reservation_id", "channel_reservation_id", "currency",
-  "accommodation_total", "cleaning_fee", "fees_total", "taxes_total", "discounts_total", "total_price",
-  "channel_commission", "host_payout", "payment_status", "adults", "children", "infants", "pets",
-  "planned_arrival_time", "planned_departure_time", "special_requests", "notes_internal", "tags", "external_id",
-  "metadata", "status_history", "booked_at", "confirmed_at", "cancelled_at", "cancelled_by", "cancellation_reason",
-  "created_at", "updated_at", "version",
+  "id",
+  "account_id",
+  "confirmation_code",
+  "listing_id",
+  "guest_id",
+  "status",
+  "kind",
+  "check_in_date",
+  "check_out_date",
+  "nights",
+  "timezone",
+  "check_in_time",
+  "check_out_time",
+  "check_in_at",
+  "check_out_at",
+  "num_guests",
+  "channel",
+  "source",
+  "source_reservation_id",
+  "channel_reservation_id",
+  "currency",
+  "accommodation_total",
+  "cleaning_fee",
+  "fees_total",
+  "taxes_total",
+  "discounts_total",
+  "total_price",
+  "channel_commission",
+  "host_payout",
+  "payment_status",
+  "adults",
+  "children",
+  "infants",
+  "pets",
+  "planned_arrival_time",
+  "planned_departure_time",
+  "special_requests",
+  "notes_internal",
+  "tags",
+  "external_id",
+  "metadata",
+  "status_history",
+  "booked_at",
+  "confirmed_at",
+  "cancelled_at",
+  "cancelled_by",
+  "cancellation_reason",
+  "created_at",
+  "updated_at",
+  "version",
 ] as const;
 
 type Value = string | number | null;
 
 /** A reservation with its guest and its listing's title, as the database gives it. */
 export type ReservationRow = Record<(typeof columns)[number], Value> &
-  Record<"listing_title" | "guest_full_name" | "guest_email" | "guest_phone" | "guest_locale", Value>;
+  Record<
+    "listing_title" | "guest_full_name" | "guest_email" | "guest_phone" | "guest_locale",
+    Value
+  >;
 
 /** All amounts here are euros and dollars. */
-const money = (minor: Value): string | null => (minor === null ? null : (Number(minor) / 100).toFixed(2));
+const money = (minor: Value): string | null =>
+  minor === null ? null : (Number(minor) / 100).toFixed(2);
 
 /** The record that is answered. */
 export function recordOf(row: ReservationRow) {

@@ -32,7 +32,17 @@ export interface NewStay {
 }
 
 const date = /^\d{4}-\d\d-\d\d$/;
-const channels = new Set(["direct", "airbnb", "vrbo", "booking_com", "expedia", "agoda", "google", "owner", "other"]);
+const channels = new Set([
+  "direct",
+  "airbnb",
+  "vrbo",
+  "booking_com",
+  "expedia",
+  "agoda",
+  "google",
+  "owner",
+  "other",
+]);
 
 const isText = (value: unknown, most: number): boolean =>
   typeof value === "string" && value.length > 0 && value.length <= most;
@@ -44,7 +54,8 @@ const isCount = (value: unknown, least: number): boolean =>
 export function faultOf(body: NewStay): string | undefined {
   if (!isText(body.listing_id, 64)) return "listing_id";
   if (!date.test(body.check_in_date)) return "check_in_date";
-  if (!date.test(body.check_out_date) || body.check_out_date <= body.check_in_date) return "check_out_date";
+  if (!date.test(body.check_out_date) || body.check_out_date <= body.check_in_date)
+    return "check_out_date";
   if (!isText(body.guest?.full_name, 200)) return "guest.full_name";
   if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(body.guest.email)) return "guest.email";
   if (!isCount(body.adults, 1)) return "adults";
@@ -68,7 +79,9 @@ export function rowOf(body: NewStay, listing: Listing, account_id: string): Rese
   return {
     id: Bun.randomUUIDv7(),
     account_id,
-    confirmation_code: Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString("hex").toUpperCase(),
+    confirmation_code: Buffer.from(crypto.getRandomValues(new Uint8Array(8)))
+      .toString("hex")
+      .toUpperCase(),
     listing_id: listing.id,
     guest_id: Bun.randomUUIDv7(),
     status: "confirmed",

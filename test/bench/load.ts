@@ -94,7 +94,8 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
       connection.head = nothing;
       const text = head.toString("latin1", 0, end);
       const [, length] = /\r\ncontent-length: (\d+)/i.exec(text) ?? [];
-      if (head.indexOf(status) !== 8 || length === undefined) return reject(new Error(`Refused: ${head.toString()}`));
+      if (head.indexOf(status) !== 8 || length === undefined)
+        return reject(new Error(`Refused: ${head.toString()}`));
       connection.left = end + 4 + Number(length) - head.length;
     }
     if (connection.left > 0) return;
@@ -137,7 +138,8 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
 
 /** Answers the bytes of the nth request. */
 function requests({ kind, key, listings, ids, first }: LoadPlan): (index: number) => Buffer {
-  const head = (line: string): string => `${line} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n`;
+  const head = (line: string): string =>
+    `${line} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n`;
   if (kind === "create") {
     const start = `${head("POST /v1/reservations")}Content-Type: application/json\r\nContent-Length: `;
     return (index) => {
@@ -145,7 +147,10 @@ function requests({ kind, key, listings, ids, first }: LoadPlan): (index: number
       return Buffer.from(`${start}${body.length}\r\n\r\n${body}`);
     };
   }
-  const paths = kind === "read" ? ids.map(readPath) : Array.from({ length: 1000 }, (_, index) => pagePath(listings, index));
+  const paths =
+    kind === "read"
+      ? ids.map(readPath)
+      : Array.from({ length: 1000 }, (_, index) => pagePath(listings, index));
   const ready = paths.map((path) => Buffer.from(`${head(`GET ${path}`)}\r\n`));
   // A step that shares no factor with their number visits all of them, far from each other.
   return (index) => ready[(index * 7919) % ready.length] ?? nothing;
@@ -154,7 +159,9 @@ function requests({ kind, key, listings, ids, first }: LoadPlan): (index: number
 /** Seconds of processor time that a process has used. */
 function cpuOf(pid: number): number | null {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "latin1").replace(/^.*\) /, "").split(" ");
+    const fields = readFileSync(`/proc/${pid}/stat`, "latin1")
+      .replace(/^.*\) /, "")
+      .split(" ");
     return (Number(fields[11]) + Number(fields[12])) / 100;
   } catch {
     return null;

@@ -45,7 +45,18 @@ async function measure(name: PeerName, data: Data, { kind, clients }: Case): Pro
   const rssIdle = peer.rss();
   await verifyPeer(peer, data);
   const { key, listings, ids } = data;
-  const result = await load({ port, pid, key, listings, ids, kind, clients, warmup, seconds, first: seeded });
+  const result = await load({
+    port,
+    pid,
+    key,
+    listings,
+    ids,
+    kind,
+    clients,
+    warmup,
+    seconds,
+    first: seeded,
+  });
   const rssLoad = peer.rss();
   await peer.kill();
   if (kind === "create") verifyStored(peer, data, result.answered);
@@ -61,7 +72,19 @@ async function compare(data: Data): Promise<void> {
 const middle = (runs: readonly Run[], field: keyof Run): number =>
   median(runs.map((run) => run[field]).filter((value) => value !== null));
 
-const heads = ["case", "peer", "req/s", "p50 ms", "p99 ms", "srv cpu", "load cpu", "RSS MB", "ratio", "floor", ""];
+const heads = [
+  "case",
+  "peer",
+  "req/s",
+  "p50 ms",
+  "p99 ms",
+  "srv cpu",
+  "load cpu",
+  "RSS MB",
+  "ratio",
+  "floor",
+  "",
+];
 
 function report(results: ReadonlyMap<Case, Record<PeerName, Run[]>>): boolean {
   const rows: string[][] = [];
@@ -73,10 +96,17 @@ function report(results: ReadonlyMap<Case, Record<PeerName, Run[]>>): boolean {
       const fine = peer === "limit" || ratio >= floor;
       good &&= fine;
       rows.push([
-        peer === "limit" ? name : "", peer,
-        fixed(middle(of, "rate")), fixed(middle(of, "p50"), 2), fixed(middle(of, "p99"), 2),
-        fixed(middle(of, "serverCpu"), 2), fixed(middle(of, "loadCpu"), 2), fixed(middle(of, "rssLoad")),
-        fixed(ratio, 2), peer === "limit" ? "" : String(floor), peer === "limit" ? "" : fine ? "ok" : "BELOW",
+        peer === "limit" ? name : "",
+        peer,
+        fixed(middle(of, "rate")),
+        fixed(middle(of, "p50"), 2),
+        fixed(middle(of, "p99"), 2),
+        fixed(middle(of, "serverCpu"), 2),
+        fixed(middle(of, "loadCpu"), 2),
+        fixed(middle(of, "rssLoad")),
+        fixed(ratio, 2),
+        peer === "limit" ? "" : String(floor),
+        peer === "limit" ? "" : fine ? "ok" : "BELOW",
       ]);
     }
   }
@@ -84,7 +114,12 @@ function report(results: ReadonlyMap<Case, Record<PeerName, Run[]>>): boolean {
   const all = (peer: PeerName): Run[] => [...results.values()].flatMap((runs) => runs[peer]);
   const resting = (["limit", "innkeep"] as const).map((peer) => {
     const runs = all(peer);
-    return ["start to first answer, memory at rest", peer, fixed(middle(runs, "startMs")), fixed(middle(runs, "rssIdle"))];
+    return [
+      "start to first answer, memory at rest",
+      peer,
+      fixed(middle(runs, "startMs")),
+      fixed(middle(runs, "rssIdle")),
+    ];
   });
   console.log(table(["", "peer", "ms", "RSS MB"], resting));
   return good;
@@ -93,24 +128,34 @@ function report(results: ReadonlyMap<Case, Record<PeerName, Run[]>>): boolean {
 async function main(): Promise<boolean> {
   const scratch = mkdtempSync(join(tmpdir(), "innkeep-bench-"));
   const tmpfs = 0x0102_1994;
-  if (statfsSync(scratch).type === tmpfs) console.log(`Commits cost nothing in ${scratch}: set TMPDIR to a disk`);
+  if (statfsSync(scratch).type === tmpfs)
+    console.log(`Commits cost nothing in ${scratch}: set TMPDIR to a disk`);
   try {
     const since = performance.now();
     const data = await makeData(scratch);
     await compare(data);
-    console.log(`Bun ${Bun.version}, ${seeded} reservations, ${rounds} rounds of ${seconds} s, medians`);
-    const results = new Map(cases.map((each): [Case, Record<PeerName, Run[]>] => [each, { limit: [], innkeep: [] }]));
+    console.log(
+      `Bun ${Bun.version}, ${seeded} reservations, ${rounds} rounds of ${seconds} s, medians`,
+    );
+    const results = new Map(
+      cases.map((each): [Case, Record<PeerName, Run[]>] => [each, { limit: [], innkeep: [] }]),
+    );
     for (let round = 0; round < rounds; round++) {
       for (const [each, runs] of results) {
         // By turns, and each of them first as often: what else the machine does meets both.
-        const order = round % 2 === 0 ? (["limit", "innkeep"] as const) : (["innkeep", "limit"] as const);
+        const order =
+          round % 2 === 0 ? (["limit", "innkeep"] as const) : (["innkeep", "limit"] as const);
         for (const peer of order) runs[peer].push(await measure(peer, data, each));
         const [limit, innkeep] = [runs.limit[round]?.rate ?? 0, runs.innkeep[round]?.rate ?? 0];
-        console.log(`round ${round + 1}, ${each.name}: ${fixed(innkeep)} of ${fixed(limit)}/s, ${fixed(innkeep / limit, 2)}`);
+        console.log(
+          `round ${round + 1}, ${each.name}: ${fixed(innkeep)} of ${fixed(limit)}/s, ${fixed(innkeep / limit, 2)}`,
+        );
       }
     }
     const good = report(results);
-    console.log(`\n${good ? "Every floor is kept." : "A floor is missed."} ${fixed((performance.now() - since) / 1000)} s`);
+    console.log(
+      `\n${good ? "Every floor is kept." : "A floor is missed."} ${fixed((performance.now() - since) / 1000)} s`,
+    );
     return good;
   } finally {
     rmSync(scratch, { recursive: true, force: true });

@@ -41,7 +41,11 @@ export const environment = (dir: string, port = 0): Record<string, string> => ({
 });
 
 /** The product's command line. */
-export const innkeep = (...args: string[]): string[] => [process.execPath, join(root, "server.ts"), ...args];
+export const innkeep = (...args: string[]): string[] => [
+  process.execPath,
+  join(root, "server.ts"),
+  ...args,
+];
 
 /** Starts a peer; on a copy of the data, or on the data itself. */
 export async function start(name: PeerName, data: Data, { copy = true } = {}): Promise<Peer> {
@@ -83,13 +87,19 @@ export async function start(name: PeerName, data: Data, { copy = true } = {}): P
   };
 }
 
-async function firstAnswer(port: number, { key, ids }: Data, exitCode: () => number | null): Promise<void> {
+async function firstAnswer(
+  port: number,
+  { key, ids }: Data,
+  exitCode: () => number | null,
+): Promise<void> {
   const deadline = performance.now() + 20_000;
   // Before there is a reservation any answer will do.
   const path = ids[0] === undefined ? "/v1/reservations?limit=1" : `/v1/reservations/${ids[0]}`;
   while (performance.now() < deadline) {
     if (exitCode() !== null) throw new Error("The server ended before it answered: see above");
-    const status = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { "x-api-key": key } }).then(
+    const status = await fetch(`http://127.0.0.1:${port}${path}`, {
+      headers: { "x-api-key": key },
+    }).then(
       (response) => response.status,
       () => 0,
     );
@@ -109,7 +119,8 @@ async function freePort(): Promise<number> {
 
 function rssOf(pid: number): number | null {
   try {
-    const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "latin1")) ?? [];
+    const [, kilobytes] =
+      /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "latin1")) ?? [];
     return kilobytes === undefined ? null : Number(kilobytes) / 1024;
   } catch {
     return null;

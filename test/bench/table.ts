@@ -15,8 +15,16 @@ export const fixed = (value: number | null | undefined, digits = 0): string =>
 
 /** Rows under their heads; the first column is text, the others are numbers and end flush. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = heads.map((head, place) => Math.max(head.length, ...rows.map((row) => row[place]?.length ?? 0)));
+  const widths = heads.map((head, place) =>
+    Math.max(head.length, ...rows.map((row) => row[place]?.length ?? 0)),
+  );
   const line = (cells: readonly string[]): string =>
-    cells.map((cell, place) => (place < 2 ? cell.padEnd(widths[place] ?? 0) : cell.padStart(widths[place] ?? 0))).join("  ");
-  return [line(heads), widths.map((width) => "-".repeat(width)).join("  "), ...rows.map(line)].join("\n");
+    cells
+      .map((cell, place) =>
+        place < 2 ? cell.padEnd(widths[place] ?? 0) : cell.padStart(widths[place] ?? 0),
+      )
+      .join("  ");
+  return [line(heads), widths.map((width) => "-".repeat(width)).join("  "), ...rows.map(line)].join(
+    "\n",
+  );
 }

@@ -17,13 +17,25 @@ interface Answer {
 }
 
 interface Page {
-  readonly data: readonly { readonly id: string; readonly listing_id: string; readonly check_in_date: string }[];
+  readonly data: readonly {
+    readonly id: string;
+    readonly listing_id: string;
+    readonly check_in_date: string;
+  }[];
   readonly page: { readonly has_more: boolean; readonly next_cursor: string | null };
 }
 
-async function ask({ port }: Peer, key: string | undefined, path: string, body?: string): Promise<Answer> {
+async function ask(
+  { port }: Peer,
+  key: string | undefined,
+  path: string,
+  body?: string,
+): Promise<Answer> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-    headers: { ...(key === undefined ? {} : { "x-api-key": key }), "content-type": "application/json" },
+    headers: {
+      ...(key === undefined ? {} : { "x-api-key": key }),
+      "content-type": "application/json",
+    },
     ...(body === undefined ? {} : { method: "POST", body }),
   });
   return { status: response.status, json: (await response.json()) as Record<string, unknown> };
@@ -44,27 +56,48 @@ export async function verifyPeer(peer: Peer, { key, ids, listings }: Data): Prom
   ok(data.every(({ listing_id }) => listing_id === listings[3]));
 
   for (const wrong of [undefined, `${key}x`, "ik_live_"]) {
-    for (const [where, body] of [[readPath(id)], [path], ["/v1/reservations", stayBody(listings, seeded)]] as const) {
+    for (const [where, body] of [
+      [readPath(id)],
+      [path],
+      ["/v1/reservations", stayBody(listings, seeded)],
+    ] as const) {
       strictEqual((await ask(peer, wrong, where, body)).status, 401);
     }
   }
   const whole = JSON.parse(stayBody(listings, seeded)) as Record<string, unknown>;
-  const faults = [{ total_price: "lots" }, { adults: 0 }, { check_out_date: whole.check_in_date }, { channel: "pigeon" }];
+  const faults = [
+    { total_price: "lots" },
+    { adults: 0 },
+    { check_out_date: whole.check_in_date },
+    { channel: "pigeon" },
+  ];
   for (const fault of [...faults, { guest: { full_name: "A", email: "a" } }]) {
-    const { status } = await ask(peer, key, "/v1/reservations", JSON.stringify({ ...whole, ...fault }));
+    const { status } = await ask(
+      peer,
+      key,
+      "/v1/reservations",
+      JSON.stringify({ ...whole, ...fault }),
+    );
     strictEqual(status, 422, `accepted ${JSON.stringify(fault)}`);
   }
 }
 
 /** Both peers answer the same JSON, field by field. */
-export async function verifySame(limit: Peer, innkeep: Peer, { key, ids, listings }: Data): Promise<void> {
+export async function verifySame(
+  limit: Peer,
+  innkeep: Peer,
+  { key, ids, listings }: Data,
+): Promise<void> {
   const paths = Array.from({ length: 20 }, (_, place) => readPath(ids[place * 499] ?? ""));
   for (let place = 0; place < 5; place++) paths.push(pagePath(listings, place * 7));
   for (const path of paths) {
     deepStrictEqual(await ask(limit, key, path), await ask(innkeep, key, path), path);
   }
   const body = stayBody(listings, seeded);
-  const [made, model] = [await ask(limit, key, "/v1/reservations", body), await ask(innkeep, key, "/v1/reservations", body)];
+  const [made, model] = [
+    await ask(limit, key, "/v1/reservations", body),
+    await ask(innkeep, key, "/v1/reservations", body),
+  ];
   strictEqual(made.status, 201);
   deepStrictEqual(withoutOwn(made.json), withoutOwn(model.json));
 }
@@ -72,7 +105,9 @@ export async function verifySame(limit: Peer, innkeep: Peer, { key, ids, listing
 /** A new reservation without its ids and its instants, which no two have in common. */
 function withoutOwn(json: Record<string, unknown>): unknown {
   const own = /^(id|guest_id|confirmation_code|(booked|confirmed|created|updated|changed)_at)$/;
-  return JSON.parse(JSON.stringify(json, (name, value: unknown) => (own.test(name) ? `(${name})` : value)));
+  return JSON.parse(
+    JSON.stringify(json, (name, value: unknown) => (own.test(name) ? `(${name})` : value)),
+  );
 }
 
 /** Every create that was answered is in the database of the peer, which was killed. */

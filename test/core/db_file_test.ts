@@ -3,7 +3,7 @@
  */
 
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import Sqlite from "better-sqlite3";
@@ -114,6 +114,20 @@ test("a command that opens the file while a server writes waits for it", async (
   expect(await other.exited).toBe(0);
   expect(await noteIds(opened.store)).toEqual(["by the command"]);
 }, 20_000);
+
+test("once it is closed, the database file alone holds all of the data", async () => {
+  const opened = openStore();
+  const { store, dir } = opened;
+  await store.write((db) => addNote(db, "kept"));
+  await noteIds(store);
+  await store.close();
+  expect(readdirSync(dir).filter((name) => /-(wal|shm)$/.test(name))).toEqual([]);
+  using elsewhere = temporaryDir();
+  copyFileSync(join(dir, "innkeep.db"), join(elsewhere.dir, "innkeep.db"));
+  const copy = open({ dataDir: elsewhere.dir, migrations: set(notesMigrations) });
+  expect(await noteIds(copy)).toEqual(["kept"]);
+  await copy.close();
+});
 
 test("migrations run once, in their order, and what they made stays", () => {
   using temporary = temporaryDir();

@@ -244,6 +244,26 @@ test("a unit that goes on after SQLite has rolled everything back writes nothing
   expect(await noteIds(store)).toEqual([]);
 });
 
+test("a full disk leaves of a batch what was told of, nothing else, and room mends it", async () => {
+  await using opened = openStore();
+  const { store } = opened;
+  const limit = (pages: string) =>
+    store.write((db) => sql.raw(`pragma max_page_count = ${pages}`).execute(db));
+  await limit("1");
+  const ids = ["a", "b", "huge", "c", "d"];
+  const outcomes = await Promise.allSettled(
+    ids.map((id) => store.write((db) => addNote(db, id, "x".repeat(id === "huge" ? 1e6 : 1)))),
+  );
+  const told = ids.filter((_, place) => outcomes[place]?.status === "fulfilled");
+  expect(told).not.toContain("huge");
+  expect(await noteIds(store)).toEqual(told);
+  const huge = outcomes[2] as PromiseRejectedResult;
+  expect((huge.reason as { code: string }).code).toBe("SQLITE_FULL");
+  await limit("1000000");
+  await store.write((db) => addNote(db, "huge", "x".repeat(1e6)));
+  expect(await noteIds(store)).toEqual([...told, "huge"].toSorted());
+});
+
 test("another process that holds the write lock is waited for, without blocking this one", async () => {
   await using opened = openStore();
   const { store, dir } = opened;

@@ -51,14 +51,15 @@ function speak(...chunks: readonly (string | Uint8Array)[]): Promise<Answer> {
     resolve({ status: Number(first.split(" ")[1] ?? 0), headers, body });
   };
   const late = setTimeout(end, 10_000);
-  const socket = connect(listener.port as number, "127.0.0.1", async () => {
+  const socket = connect(listener.port as number, "127.0.0.1", () => void send());
+  const closed = new Promise<void>((done) => socket.once("close", () => done()));
+  const send = async (): Promise<void> => {
     for (const chunk of chunks) {
       if (socket.destroyed) return;
-      if (!socket.write(chunk))
-        await Promise.race([new Promise((drained) => socket.once("drain", drained)), closed]);
+      if (socket.write(chunk)) continue;
+      await Promise.race([new Promise((drained) => socket.once("drain", drained)), closed]);
     }
-  });
-  const closed = new Promise<void>((done) => socket.once("close", () => done()));
+  };
   socket.on("data", (bytes: Buffer) => (text += bytes.toString("latin1")));
   // Whoever refuses a body need not read it to its end.
   socket.on("error", () => {});

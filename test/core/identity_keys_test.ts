@@ -139,7 +139,8 @@ test("nobody grants listings that he lacks", async () => {
   const widened = await restricted.client("PATCH", `/v1/api-keys/${wide.json.id}`, {
     scopes: ["*"],
   });
-  expect([widened.status, widened.json.error.code]).toEqual([403, "listing_not_permitted"]);
+  // Keys of others are not even there for it.
+  expect([widened.status, widened.json.error.code]).toEqual([404, "not_found"]);
 });
 
 test("a key has the tier of the one that made it, and cannot ask for another", async () => {
@@ -166,6 +167,18 @@ test("a revoked key is refused at its next call, and stays revoked", async () =>
   // A key may revoke itself.
   expect((await owner.client("DELETE", `/v1/api-keys/${owner.id}`)).status).toBe(200);
   expect((await owner.client("GET", "/v1/notes")).status).toBe(401);
+});
+
+test("a key that another process revokes or narrows is judged so at its next call", async () => {
+  await using server = await begin();
+  await using beside = await serve({ plugins: [notesPlugin()], start: false, dir: server.dir });
+  const owner = await beside.key();
+  const { id, client } = await server.key();
+  expect((await client("POST", "/v1/notes", { text: "a" })).status).toBe(201);
+  await owner.client("PATCH", `/v1/api-keys/${id}`, { scopes: ["notes:read"] });
+  expect((await client("POST", "/v1/notes", { text: "b" })).status).toBe(403);
+  await owner.client("DELETE", `/v1/api-keys/${id}`);
+  expect((await client("GET", "/v1/notes")).status).toBe(401);
 });
 
 test("a key is changed by whoever knows its version, and narrowed at once", async () => {

@@ -41,7 +41,7 @@ describe("a key", () => {
       { "x-api-key": key, authorization: "Basic abc" },
     ];
     for (const headers of ways) {
-      const me = await server.client(headers as Record<string, string>)("GET", "/v1/me");
+      const me = await server.client(headers)("GET", "/v1/me");
       expect([headers, me.status]).toEqual([headers, 200]);
       expect(me.json).toEqual({
         account: { id: server.account_id, name: "Test", plan: "enterprise" },

@@ -3,10 +3,15 @@
  */
 
 import { describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+
+import webhooks from "#plugins/webhooks";
 
 import { claim, reclaimAll, settle } from "../../core/outbox/queue.ts";
-import { until } from "../fixture.ts";
+import { serve, until } from "../fixture.ts";
 import { startReceiver, startSilentPort } from "../tls.ts";
+import { notesPlugin } from "./notes_plugin.ts";
 import { startOutbox } from "./outbox_fixture.ts";
 
 const schedule = [5, 300, 1800, 7200, 18_000, 36_000, 50_400];
@@ -190,6 +195,26 @@ test("an address that is not public is recorded as a failed attempt, and never c
   });
   expect(canary.connections).toBe(0);
   await canary.close();
+});
+
+test("a delivery that cannot be signed is a failed attempt like any other", async () => {
+  await using outbox = await startOutbox();
+  const { server, received, clock } = outbox;
+  const { id } = await outbox.subscribe("/a");
+  // The database was put back without its key.
+  await server.stop();
+  rmSync(join(server.config.dataDir, "secret.key"));
+  const plugins = [notesPlugin(), webhooks];
+  await using again = await serve({ plugins, clock, dir: server.dir, env: received.env });
+  const { client } = await again.key();
+  await client("POST", "/v1/notes", { text: "a" });
+  await again.app.deliverer.settled();
+  const deliveries = (await again.rows("outbox_deliveries")).filter(
+    (row) => row.subscription_id === id,
+  );
+  expect(deliveries.at(-1)).toMatchObject({ state: "pending", attempt: 2, last_status: null });
+  expect(deliveries.at(-1).last_error).toContain("secret key");
+  expect(outbox.hits("/a")).toEqual([]);
 });
 
 test("a server that ends in the middle of an attempt makes it again, under the same number", async () => {

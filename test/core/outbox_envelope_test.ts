@@ -25,7 +25,7 @@ const happened = (properties: Parameters<typeof t.Object>[0]) =>
 const event = happened({});
 const around = { id: "01J00000000000000000000000", event, created_at: "2027-01-15T08:00:00Z" };
 const text = (data: Readonly<Record<string, unknown>>, of = event): string =>
-  new TextDecoder().decode(envelopeBytes({ ...around, event: of as typeof event, data }));
+  new TextDecoder().decode(envelopeBytes({ ...around, event: of, data }));
 // The fields that a schema names may be written in another way than those that it does not.
 const events = [event, happened({ z: t.Unknown(), v: t.Unknown(), a: t.Unknown() })];
 /** The canonical text of a value, out of an envelope. */
@@ -34,7 +34,7 @@ const canonical = (value: unknown): string => {
   const end =
     ',"z":null},"event":"test.happened","id":"01J00000000000000000000000","schema_version":3}';
   const texts = events.map((each) => {
-    const whole = text({ v: value, z: null, a: 1 }, each as typeof event);
+    const whole = text({ v: value, z: null, a: 1 }, each);
     expect([whole.slice(0, start.length), whole.slice(-end.length)]).toEqual([start, end]);
     return whole.slice(start.length, -end.length);
   });
@@ -67,7 +67,7 @@ describe("canonical JSON (RFC 8785)", () => {
       [1e-27, "1e-27"],
       [0.000001, "0.000001"],
       [1e-7, "1e-7"],
-      [333333333.33333329, "333333333.3333333"],
+      [Number("333333333.33333329"), "333333333.3333333"],
       [5e-324, "5e-324"],
       [1.7976931348623157e308, "1.7976931348623157e+308"],
       [9007199254740992, "9007199254740992"],
@@ -77,7 +77,7 @@ describe("canonical JSON (RFC 8785)", () => {
       expect([number, canonical(number)]).toEqual([number, written]);
     for (const of of events) {
       for (const none of [Number.NaN, Infinity, [-Infinity]]) {
-        expect(() => text({ v: none }, of as typeof event)).toThrow();
+        expect(() => text({ v: none }, of)).toThrow();
       }
     }
   });
@@ -97,7 +97,7 @@ describe("canonical JSON (RFC 8785)", () => {
     expect(envelopeBytes({ ...around, data: { v: "é😀" } })).toEqual(
       new TextEncoder().encode(text({ v: "é😀" })),
     );
-    for (const of of events) expect(() => text({ v: "\ud800" }, of as typeof event)).toThrow();
+    for (const of of events) expect(() => text({ v: "\ud800" }, of)).toThrow();
     const repaired: unknown = wellFormed({
       "\udc00k": ["a\ud800", { b: "\udfffc" }],
       n: 1,

@@ -130,7 +130,7 @@ const faulty: Record<string, [string, ...Plugin[]]> = {
   "an operation's scope": ['"p.act" has the scope "write"', acting({ scope: "write" })],
   "a wildcard as a scope": ['"p.act" has the scope "p:*"', acting({ scope: "p:*" })],
   "two operations of one route": [
-    '"p.b" and "p.a" have the same route GET /act/:other',
+    '"p.b" and "p.a" have the same route GET /v1/act/:other',
     plugin({
       operations: {
         a: operation({ ...get, name: "p.a" }),

@@ -163,15 +163,16 @@ describe("who changes a subscription", () => {
     expect(await sentTo(json)).toEqual(["webhook.verification", "listing.updated"]);
   });
 
-  test("being restricted to listings, restricts what it directs", async () => {
-    const { json } = await inn.client("POST", "/v1/webhooks", body(["*"]));
+  test("being restricted to listings, knows its own subscriptions only, and hears of its listings only", async () => {
+    const others = await inn.client("POST", "/v1/webhooks", body(["*"]));
     const [own, other] = [await inn.listing(), await inn.listing()];
-    const before = await sentTo(json);
     const { client } = await inn.server.key({ listing_ids: [own.id] });
-    const change = await client("PATCH", `/v1/webhooks/${json.id}`, {
-      url: "https://other.example.com/",
-    });
-    expect(change.json.listing_ids).toEqual([own.id]);
+    const url = "https://other.example.com/";
+    expect((await client("PATCH", `/v1/webhooks/${others.json.id}`, { url })).status).toBe(404);
+    const { json } = await client("POST", "/v1/webhooks", body(["*"]));
+    expect(json.listing_ids).toEqual([own.id]);
+    expect((await client("GET", "/v1/webhooks")).json.data).toHaveLength(1);
+    const before = await sentTo(json);
     for (const { id } of [own, other])
       await inn.client("PATCH", `/v1/listings/${id}`, { max_guests: 7 });
     expect((await sentTo(json)).slice(before.length)).toEqual(["listing.updated"]);

@@ -45,6 +45,7 @@ export function problemsOf(
   if (operation.scope !== null) codes.push("insufficient_scope");
   if (operation.plan !== undefined && operation.plan !== "free")
     codes.push("plan_upgrade_required");
+  if (operation.whole_account === true) codes.push("listing_not_permitted");
   if (path.includes(":")) codes.push("not_found");
   if (versioned && !reads) codes.push("version_mismatch");
   return tableOf([...codes, ...(operation.problems ?? [])]);
