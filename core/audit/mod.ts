@@ -5,11 +5,11 @@
  * @module
  */
 
-import { type Database, newUlid, prepared } from "../db/mod.ts";
+import { type Database, newUlid, pick, prepared } from "../db/mod.ts";
 import { inner, type TSchema } from "../plugin/schema.ts";
 import type { Actor } from "../plugin/types.ts";
 import { sha256 } from "../secrets/mod.ts";
-import { auditTables } from "./tables.ts";
+import { type AuditRow, auditTables } from "./tables.ts";
 
 export { auditPlugin } from "./plugin.ts";
 export { verifyChain } from "./chain.ts";
@@ -31,36 +31,24 @@ export interface AuditEntry {
   readonly outcome: string;
 }
 
-const insert = prepared<{
-  id: string;
-  account_id: string;
-  at: string;
-  actor_kind: string;
-  credential_id: string | null;
-  user_id: string | null;
-  actor_label: string;
-  surface: string;
-  operation: string;
-  request_id: string;
-  input: string;
-  input_digest: string;
-  outcome: string;
-}>()((db, row) =>
-  auditTables(db).insertInto("audit_entries").values({
-    id: row.id,
-    account_id: row.account_id,
-    at: row.at,
-    actor_kind: row.actor_kind,
-    credential_id: row.credential_id,
-    user_id: row.user_id,
-    actor_label: row.actor_label,
-    surface: row.surface,
-    operation: row.operation,
-    request_id: row.request_id,
-    input: row.input,
-    input_digest: row.input_digest,
-    outcome: row.outcome,
-  }),
+const columns = [
+  "id",
+  "account_id",
+  "at",
+  "actor_kind",
+  "credential_id",
+  "user_id",
+  "actor_label",
+  "surface",
+  "operation",
+  "request_id",
+  "input",
+  "input_digest",
+  "outcome",
+] as const;
+
+const insert = prepared<Pick<AuditRow, (typeof columns)[number]>>()((db, row) =>
+  auditTables(db).insertInto("audit_entries").values(pick(row, columns)),
 );
 
 /** Writes an entry into the unit at hand. */

@@ -18,6 +18,9 @@ import {
   type QueryResult,
 } from "kysely";
 
+/** A column that the database fills in. */
+export type { Generated } from "kysely";
+
 /** A database with no table in sight: a store opens its own by `tables<Tables>(db)`. */
 export type Database = Kysely<object>;
 

@@ -27,13 +27,13 @@ import { createWriter } from "./writer.ts";
 
 export { type Access, mustPermit, permits, wholeAccount } from "./access.ts";
 export { type Clock, fakeClock, type FakeClock, systemClock } from "./clock.ts";
-export { acrossAccounts, type Database, tables } from "./handle.ts";
+export { acrossAccounts, type Database, type Generated, tables } from "./handle.ts";
 export { newId, newUlid } from "./ids.ts";
 export { eachText, hasEntry, holdsText, isAmong } from "./match.ts";
 export type { MigrationName, Migrations, MigrationSet } from "./migrate.ts";
 export { type Page, type PageInput, pageInput, pageOf, paginate } from "./page.ts";
-export { prepared } from "./prepared.ts";
-export { codec, eachColumn, fromMinor, type Row, toMinor } from "./row.ts";
+export { pick, prepared } from "./prepared.ts";
+export { codec, columnsOf, fromMinor, type Row, toMinor } from "./row.ts";
 export { ownDatabase } from "./owner.ts";
 export { addDays, dateIn, instantIn, instantOf, isDate, msOf, nightsBetween } from "./time.ts";
 export { isBusy } from "./writer.ts";

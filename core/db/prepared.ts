@@ -56,3 +56,11 @@ export function prepared<Parameters extends object>() {
     };
   };
 }
+
+/** The named columns of a row: a prepared insert is built once, from parameters that know no names of their own. */
+export function pick<Row, const Name extends keyof Row>(
+  row: Row,
+  names: readonly Name[],
+): Pick<Row, Name> {
+  return Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<Row, Name>;
+}

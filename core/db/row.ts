@@ -109,16 +109,9 @@ export function codec<S extends TObject>(schema: S): Codec<Static<S>> {
   };
 }
 
-/** All columns of a schema out of `row`: what a prepared insert, which must name them, is built from. */
-export function eachColumn<S extends TObject>(
-  { properties }: S,
-  row: Row<Static<S>>,
-): Row<Static<S>> {
-  const given = row as Record<string, unknown>;
-  return Object.fromEntries(Object.keys(properties).map((name) => [name, given[name]])) as Row<
-    Static<S>
-  >;
-}
+/** The columns of a schema, by their names. */
+export const columnsOf = <S extends TObject>({ properties }: S): (keyof Static<S>)[] =>
+  Object.keys(properties);
 
 function fail(name: string): never {
   throw new Error(`Cannot store the amount "${name}" without its currency`);

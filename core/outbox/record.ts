@@ -5,12 +5,12 @@
  * @module
  */
 
-import { type Database, newUlid, prepared } from "../db/mod.ts";
+import { type Database, newUlid, pick, prepared } from "../db/mod.ts";
 import { covers } from "../identity/scopes.ts";
 import type { Registry } from "../plugin/registry.ts";
 import type { EventType } from "../plugin/types.ts";
 import { envelopeBytes } from "./envelope.ts";
-import { outboxTables, type SubscriptionRow } from "./tables.ts";
+import { type EventRow, outboxTables, type SubscriptionRow } from "./tables.ts";
 
 /** An event that was emitted in a unit. */
 export interface Emitted {
@@ -33,26 +33,18 @@ const subscriptionsOf = prepared<{ account_id: string }>()((db, { account_id }) 
     .where("account_id", "=", account_id),
 );
 
-const insertEvent = prepared<{
-  id: string;
-  account_id: string;
-  name: string;
-  listing_id: string | null;
-  credential_id: string | null;
-  created_at: string;
-  body: Uint8Array;
-}>()((db, row) =>
-  outboxTables(db)
-    .insertInto("outbox_events")
-    .values({
-      id: row.id,
-      account_id: row.account_id,
-      name: row.name,
-      listing_id: row.listing_id,
-      credential_id: row.credential_id,
-      created_at: row.created_at,
-      body: row.body,
-    } as never),
+const eventColumns = [
+  "id",
+  "account_id",
+  "name",
+  "listing_id",
+  "credential_id",
+  "created_at",
+  "body",
+] as const;
+
+const insertEvent = prepared<Pick<EventRow, (typeof eventColumns)[number]>>()((db, row) =>
+  outboxTables(db).insertInto("outbox_events").values(pick(row, eventColumns)),
 );
 
 /** Writes the events of a unit, their deliveries and their reactions. Answers how many wait to be worked off. */

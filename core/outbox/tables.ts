@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Database, type Migrations, tables } from "../db/mod.ts";
+import { type Database, type Generated, type Migrations, tables } from "../db/mod.ts";
 
 /** A subscription of a receiver. */
 export interface SubscriptionRow {
@@ -41,7 +41,7 @@ export interface SecretRow {
 /** An event, with the bytes that are sent and signed. */
 export interface EventRow {
   /** The order of commits. Never the last one is removed, so no number comes twice. */
-  seq: number;
+  seq: Generated<number>;
   id: string;
   account_id: string;
   name: string;

@@ -7,9 +7,9 @@
 import {
   type Access,
   codec,
+  columnsOf,
   type Context,
   type Database,
-  eachColumn,
   holdsText,
   isAmong,
   type Migrations,
@@ -18,6 +18,7 @@ import {
   type Page,
   type PageInput,
   paginate,
+  pick,
   prepared,
   type Row,
   tables,
@@ -124,7 +125,9 @@ export function matching(account_id: string, db: Database, q: string) {
 }
 
 const store = prepared<Row<Guest>>()((db, row) =>
-  open(db).insertInto("guests").values(eachColumn(Guest, row)),
+  open(db)
+    .insertInto("guests")
+    .values(pick(row, columnsOf(Guest))),
 );
 
 /** What a new guest is made of. */

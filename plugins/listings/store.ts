@@ -7,8 +7,8 @@
 import {
   type Access,
   codec,
+  columnsOf,
   type Database,
-  eachColumn,
   hasEntry,
   holdsText,
   isAmong,
@@ -16,6 +16,7 @@ import {
   notFound,
   type Page,
   paginate,
+  pick,
   prepared,
   Problem,
   type Row,
@@ -145,7 +146,9 @@ export async function list(
 }
 
 const store = prepared<Row<Listing>>()((db, row) =>
-  open(db).insertInto("listings").values(eachColumn(Listing, row)),
+  open(db)
+    .insertInto("listings")
+    .values(pick(row, columnsOf(Listing))),
 );
 
 /** Stores a new listing, and answers it as it is read from now on. */

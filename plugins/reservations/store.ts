@@ -7,13 +7,14 @@
 import {
   type Access,
   codec,
+  columnsOf,
   type Database,
-  eachColumn,
   mustPermit,
   notFound,
   type Page,
   type PageInput,
   paginate,
+  pick,
   prepared,
   Problem,
   type Row,
@@ -109,7 +110,9 @@ export async function list(
 }
 
 const store = prepared<Row<StoredReservation>>()((db, row) =>
-  open(db).insertInto("reservations").values(eachColumn(StoredReservation, row)),
+  open(db)
+    .insertInto("reservations")
+    .values(pick(row, columnsOf(StoredReservation))),
 );
 
 /** Stores a new reservation, and answers it as it is read from now on. */

@@ -11,8 +11,8 @@ import { choice, currency, money, nullable, Problem, t } from "#core";
 import {
   addDays,
   codec,
+  columnsOf,
   dateIn,
-  eachColumn,
   fakeClock,
   fromMinor,
   instantIn,
@@ -21,6 +21,7 @@ import {
   newId,
   newUlid,
   nightsBetween,
+  pick,
   type Row,
   systemClock,
   toMinor,
@@ -290,7 +291,7 @@ describe("records and rows", () => {
     const row = { ...things.encode({ ...thing, tags: [] }), other: 1 } as unknown as Row<
       typeof thing
     >;
-    expect(Object.keys(eachColumn(Thing, row as never))).toEqual(Object.keys(Thing.properties));
+    expect(Object.keys(pick(row, columnsOf(Thing)))).toEqual(Object.keys(Thing.properties));
   });
 });
 

@@ -80,6 +80,8 @@ test("the bucket fills up evenly, to the brim and not over it", async () => {
   // A clock that is set back takes nothing away and gives nothing.
   clock.advance(-3_600_000);
   expect(await statuses(get, 1)).toEqual([429]);
+  clock.advance(10_000);
+  expect(await statuses(get, 2)).toEqual([200, 429]);
 });
 
 test("whoever waits as long as told is let in", () => {

@@ -63,7 +63,8 @@ function follow(
     if (database === undefined) continue;
     const file = files.get(database) ?? new TracedFile();
     files.set(database, file);
-    const [, hex, offset] = /^"([^"]*)", \d+, (\d+)\) += \d+$/.exec(rest) ?? [];
+    const [, hex, offset] =
+      /^"([^"]*)", \d+, (\d+)(?:\) += \d+| <unfinished \.\.\.>)$/.exec(rest) ?? [];
     if (call === "pwrite64" && hex !== undefined) file.write(unhex(hex), Number(offset));
     else if (call === "ftruncate") file.truncate(Number.parseInt(rest));
     else if (call === "fsync" || call === "fdatasync") file.sync();
