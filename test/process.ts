@@ -4,15 +4,26 @@
  * @module
  */
 
-import { join } from "node:path";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 
 const root = join(import.meta.dir, "..");
+
+/**
+ * What is run: the sources, or the binary that `INNKEEP_TEST_BINARY` names: alone in an empty folder, with an empty
+ * environment.
+ */
+const binary = process.env.INNKEEP_TEST_BINARY;
+const command = binary === undefined ? [process.execPath, "server.ts"] : [resolve(root, binary)];
+const folder = binary === undefined ? root : mkdtempSync(join(tmpdir(), "innkeep-alone-"));
 
 /** The environment of a process: nothing of ours but the path, and `INNKEEP_…` without the prefix. */
 export type Settings = Readonly<Record<string, string>>;
 
 function environment(settings: Settings): Record<string, string> {
   const own = Object.entries(settings).map(([name, value]) => [`INNKEEP_${name}`, value]);
+  if (binary !== undefined) return Object.fromEntries(own);
   return { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...Object.fromEntries(own) };
 }
 
@@ -25,8 +36,8 @@ export interface Ran {
 
 /** Runs a command to its end. */
 export async function run(settings: Settings, ...args: readonly string[]): Promise<Ran> {
-  const child = Bun.spawn([process.execPath, "server.ts", ...args], {
-    cwd: root,
+  const child = Bun.spawn([...command, ...args], {
+    cwd: folder,
     env: environment(settings),
     stdout: "pipe",
     stderr: "pipe",
@@ -58,8 +69,8 @@ export async function startServer(
   settings: Settings,
   before: readonly string[] = [],
 ): Promise<ServerProcess> {
-  const child = Bun.spawn([...before, process.execPath, "server.ts", "serve"], {
-    cwd: root,
+  const child = Bun.spawn([...before, ...command, "serve"], {
+    cwd: folder,
     env: environment({ PORT: "0", ...settings }),
     stdout: "pipe",
     stderr: "pipe",

@@ -13,7 +13,10 @@ import type { SqliteConnection } from "./sqlite.ts";
 export interface Reader {
   /** Runs `work` in one read transaction: all that it sees is of one moment. */
   read<T>(work: (db: Database) => Promise<T>): Promise<T>;
-  /** Something was committed: reads that begin from now on see it. */
+  /**
+   * Something is about to be committed: reads that begin afterwards see it. Called before the commit, for it also
+   * empties the log into the file, which a snapshot that still is open would keep growing.
+   */
   renew(): void;
   close(): void;
 }

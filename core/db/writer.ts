@@ -40,11 +40,11 @@ const unitTimeout = 250;
 /** How long another process may hold the write lock before a caller is told. */
 const busyTimeout = 10_000;
 
-/** Makes the writer of a connection; `committed` is told of each commit before anybody else is. */
+/** Makes the writer of a connection; `committing` is called just before each commit, and nothing runs in between. */
 export function createWriter(
   connection: SqliteConnection,
   handle: HandleMaker,
-  committed: () => void = () => {},
+  committing: () => void = () => {},
 ): Writer {
   const run = (sql: string): void => void connection.statement(sql).run();
   const queue: Unit[] = [];
@@ -107,6 +107,7 @@ export function createWriter(
         // The disk was full or the like: SQLite itself has rolled back all of it.
         if (!connection.database.inTransaction) throw outcomes.at(-1)?.error;
       }
+      committing();
       run("commit");
     } catch (error) {
       if (connection.database.inTransaction) run("rollback");
@@ -116,7 +117,6 @@ export function createWriter(
     } finally {
       watch.stop();
     }
-    committed();
     stats.commits++;
     stats.units += outcomes.length;
     // A refusal, too, may rest on what a sibling wrote: nobody is told before the commit.

@@ -53,12 +53,14 @@ interface ScheduleRow {
 const schedules = (db: Database) => tables<{ jobs_schedules: ScheduleRow }>(acrossAccounts(db));
 
 const tick = 1000;
+/** When a schedule is due that has come to its end. */
+const never = "9999-12-31T23:59:59Z";
 
 /** Makes the scheduler. */
 export function createScheduler({ store, clock, log, jobs, inJob }: SchedulerOptions): Scheduler {
   const nextAfter = (job: AnyJob, ms: number): string => {
     const next = new Cron(job.schedule, { paused: true, timezone: "UTC" }).nextRun(new Date(ms));
-    return instantOf(next?.getTime() ?? Number.MAX_SAFE_INTEGER);
+    return next === null ? never : instantOf(next.getTime());
   };
 
   const learn = async (db: Database): Promise<void> => {

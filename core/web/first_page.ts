@@ -26,8 +26,7 @@ export async function firstPage({ store, config, registry }: App): Promise<Respo
         <h1>Property management on your own server.</h1>
         <p class="lead">
           Innkeep manages short-term rentals from one process and one folder of data: listings,
-          calendars, reservations, messages and cleanings, by a REST API, an MCP server and signed
-          webhooks.
+          calendars, reservations and guests, by a REST API, an MCP server and signed webhooks.
         </p>
         <p class="links">
           <a class="button" href="/docs">API reference</a><a href="/llms.txt">llms.txt</a
@@ -39,7 +38,7 @@ export async function firstPage({ store, config, registry }: App): Promise<Respo
         <h2 id="steps">First steps</h2>
         <div class="cards">
           ${operators(empty)}
-          ${card("REST", "Make a key with the scopes that it needs, then call the API.", restSteps(baseUrl))}
+          ${card("REST", "Make a key, then call the API with it.", restSteps(baseUrl))}
           ${card("Assistants", "Give this to a client of MCP, with a key of its own.", assistantSteps(baseUrl))}
           ${card(
             "Webhooks",
@@ -61,12 +60,16 @@ const operators = (empty: boolean): Html =>
       )
     : card("Operators", "Add a listing from the command line.", listingStep);
 
-const accountStep = `${program} setup --account "Lake homes" \\
-  --email you@example.com --password …`;
+// Lines are short enough for a phone.
+const accountStep = `${program} setup \\
+  --account "Lake homes" \\
+  --email you@example.com \\
+  --password …`;
 
-const listingStep = `${program} call listings.create --json \\
-  '{"title": "Lake house", "currency": "EUR",
-    "timezone": "Europe/Rome"}'`;
+const listingStep = `${program} call listings.create \\
+  --json '{"title": "Lake house",
+    "timezone": "Europe/Rome",
+    "currency": "EUR"}'`;
 
 const restSteps = (baseUrl: string): string => `${program} keys create \\
   --label "First key" --scopes "*"

@@ -64,11 +64,11 @@ export function page({ title, body, status = 200, script, secret = false }: Page
   });
 }
 
-/** How the program is called: by its name where it is one file, else as the source is run. */
+/** How the program is called: by its name where it is one file, else as the README runs the source, without a Bun. */
 export const program =
   import.meta.path.includes("$bunfs") || import.meta.path.includes("~BUN")
     ? "innkeep"
-    : "bun server.ts";
+    : "npm start --";
 
 /** A command or a request, to be copied. */
 export const code = (text: string): Html =>

@@ -3,7 +3,7 @@
  */
 
 import { expect, test } from "bun:test";
-import { copyFileSync, existsSync, readdirSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import Sqlite from "better-sqlite3";
@@ -114,6 +114,33 @@ test("a command that opens the file while a server writes waits for it", async (
   expect(await other.exited).toBe(0);
   expect(await noteIds(opened.store)).toEqual(["by the command"]);
 }, 20_000);
+
+test("the log is emptied into the file while reads go on, so that it does not grow for ever", async () => {
+  await using opened = openStore();
+  const { store, dir } = opened;
+  const large = "x".repeat(40_000);
+  let written = 0;
+  let running = true;
+  // In every turn of the event loop somebody reads, as on a busy server.
+  const reading = (async () => {
+    while (running) {
+      await store.read((db) => sql`select count(*) from notes`.execute(db));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  })();
+  let most = 0;
+  for (let i = 0; i < 4000; i++) {
+    await store.write(async (db) => {
+      if (i > 0) await sql`delete from notes`.execute(db);
+      await addNote(db, String(i), large);
+    });
+    written += large.length;
+    if (i % 100 === 0) most = Math.max(most, statSync(join(dir, "innkeep.db-wal")).size);
+  }
+  running = false;
+  await reading;
+  expect(most).toBeLessThan(written / 2);
+}, 30_000);
 
 test("once it is closed, the database file alone holds all of the data", async () => {
   const opened = openStore();

@@ -13,6 +13,7 @@ import { notesPlugin } from "./notes_plugin.ts";
 /** What a test's jobs have done, and what they are to do. */
 interface Diary {
   runs: string[];
+  once: string[];
   slices: number;
   failing: boolean;
   waiting: boolean;
@@ -44,6 +45,14 @@ function chores(diary: Diary): Plugin {
           return diary.runs.length % diary.slices !== 0;
         },
       }),
+      once: defineJob({
+        name: "chores.once",
+        summary: "Works once, and never again.",
+        schedule: "0 5 8 15 1 * 2027",
+        async handler({ now }) {
+          diary.once.push(now);
+        },
+      }),
       wait: defineJob({
         name: "chores.wait",
         summary: "Works only where something waits.",
@@ -60,7 +69,14 @@ function chores(diary: Diary): Plugin {
   });
 }
 
-const newDiary = (): Diary => ({ runs: [], slices: 1, failing: false, waiting: false, asked: 0 });
+const newDiary = (): Diary => ({
+  runs: [],
+  once: [],
+  slices: 1,
+  failing: false,
+  waiting: false,
+  asked: 0,
+});
 
 // 08:00:00, a due time of every schedule here.
 const begin = async (diary: Diary) => {
@@ -182,9 +198,27 @@ test("a job with nothing to do costs no commit", async () => {
   }
   expect(diary.asked).toBeGreaterThanOrEqual(9);
   expect(diary.runs).toEqual([]);
-  expect(store.stats.units).toBe(before);
+  // The one unit is of the job that is due once.
+  expect([store.stats.units - before, diary.once.length]).toEqual([1, 1]);
   diary.waiting = true;
   await scheduler.runDue();
   await scheduler.runDue();
   expect(diary.runs).toEqual(["waited 2027-01-15T08:09:00Z"]);
+});
+
+test("a schedule that has come to its end is due no more", async () => {
+  const diary = newDiary();
+  const { server, clock, again } = await begin(diary);
+  await using _ = server;
+  for (let i = 0; i < 4; i++) {
+    clock.advance(300_000);
+    await server.app.scheduler.runDue();
+  }
+  expect(diary.once).toEqual(["2027-01-15T08:05:00Z"]);
+  expect((await schedule(server, "chores.once")).next_at).toBe("9999-12-31T23:59:59Z");
+  await server.stop();
+  const second = await again();
+  await second.app.scheduler.runDue();
+  expect(diary.once).toHaveLength(1);
+  await second.stop();
 });

@@ -159,6 +159,20 @@ export function notesPlugin(trail: string[] = []) {
     },
   });
 
+  const remark = defineOperation({
+    name: "notes.remark",
+    summary: "Announce something that is not guarded.",
+    route: "POST /notes/remark",
+    scope: "notes:write",
+    input: t.Object({}),
+    output: Done,
+    emits: [other],
+    async handler(_given, { emit }) {
+      emit(other, { id: newId() });
+      return { done: true };
+    },
+  });
+
   const failing = {
     undeclared: (emit: (event: never, payload: never) => void) =>
       emit(other as never, { id: "1" } as never),
@@ -213,7 +227,7 @@ export function notesPlugin(trail: string[] = []) {
   return definePlugin({
     name: "notes",
     summary: "Notes of a team.",
-    operations: { create, get, list, premium, mint, fail },
+    operations: { create, get, list, premium, mint, remark, fail },
     events: { noted, other },
     guards: { may_note: mayNote },
     // Keys refer to listings, so that somebody must make them.

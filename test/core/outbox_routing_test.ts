@@ -47,6 +47,8 @@ test("a credential's own subscriptions do not hear what it caused, where the eve
   await outbox.settle();
   const heard = (path: string) => outbox.hits(path).map(({ text }) => JSON.parse(text).data.text);
   expect([heard("/a"), heard("/b")]).toEqual([["by b"], ["by a"]]);
+  await a.client("POST", "/v1/notes/remark", {});
+  expect(await told(server, "notes.other", all)).toEqual(["a", "b"]);
 });
 
 test("who has no credential has none that could be guarded: the command line hears itself", async () => {
