@@ -50,6 +50,9 @@ export async function run(settings: Settings, ...args: readonly string[]): Promi
   return { code, out, err };
 }
 
+/** How long a server may take to listen, on a busy machine too. */
+const patience = 30_000;
+
 /** A running server. */
 export interface ServerProcess {
   readonly url: string;
@@ -87,7 +90,11 @@ export async function startServer(
     reject(new Error(`The server ended: ${err}`));
   };
   void listen();
-  const port = await listening;
+  const late = setTimeout(() => {
+    child.kill("SIGKILL");
+    reject(new Error(`The server did not come up: ${err}`));
+  }, patience);
+  const port = await listening.finally(() => clearTimeout(late));
   return {
     port,
     url: `http://127.0.0.1:${port}`,

@@ -42,7 +42,7 @@ export async function firstPage({ store, config, registry }: App): Promise<Respo
           ${card("Assistants", "Give this to a client of MCP, with a key of its own.", assistantSteps(baseUrl))}
           ${card(
             "Webhooks",
-            `Subscribe to any of ${registry.events.size} events. Check the signature over the raw body; what was missed can be sent again.`,
+            `Subscribe to any of ${registry.events.size} events; each delivery is signed.`,
             webhookSteps(baseUrl),
           )}
         </div>
@@ -81,9 +81,7 @@ const assistantSteps = (baseUrl: string): string => `{
   "mcpServers": {
     "innkeep": {
       "url": "${baseUrl}/mcp",
-      "headers": {
-        "Authorization": "Bearer KEY"
-      }
+      "headers": {"X-API-Key": "KEY"}
     }
   }
 }`;

@@ -13,19 +13,23 @@ import { type Browser, chromium, type Page } from "playwright-core";
 
 import { serve, type Served } from "../fixture.ts";
 
-/** The first that is there; `CHROMIUM` before all others, so that a wrong one is an error and not a skip. */
-const executable = [
-  process.env.CHROMIUM,
-  ...["/usr/bin/chromium", "chromium", "google-chrome", "chrome"].map((name) => Bun.which(name)),
-].find((file): file is string => typeof file === "string" && file !== "");
+/** Does it start? Debian's is a script, which on a bare machine lacks its tools. */
+const starts = (file: string): boolean => Bun.spawnSync([file, "--version"]).success;
+
+/** What `CHROMIUM` names is taken as it is, so that a wrong one is an error and not a skip. */
+const executable =
+  process.env.CHROMIUM ??
+  ["/usr/bin/chromium", "chromium", "google-chrome", "chrome"]
+    .map((name) => Bun.which(name))
+    .find((file): file is string => file !== null && starts(file));
 
 /** Is there no browser? Then this says so, once. */
 export const browserless = executable === undefined;
 
 if (browserless)
   process.stderr.write(
-    "\nThe tests of pages are SKIPPED: no Chromium was found. Install one (Debian, Ubuntu: apt install chromium; " +
-      "macOS: brew install --cask chromium), or name the file of a Chromium or Chrome in CHROMIUM.\n\n",
+    "\nThe tests of pages are SKIPPED: no Chromium was found that starts. Install one (Debian, Ubuntu: apt install " +
+      "chromium; macOS: brew install --cask chromium), or name the file of a Chromium or Chrome in CHROMIUM.\n\n",
   );
 
 /** What a test may take that drives a browser on a busy machine, in milliseconds. */

@@ -23,13 +23,21 @@ test(
     let cut = 0;
     let replayed = 0;
     let running = true;
+    let abandoned = false;
     let server: ServerProcess = await startServer(house.settings);
+    await using _end = {
+      async [Symbol.asyncDispose]() {
+        abandoned = true;
+        await server[Symbol.asyncDispose]();
+        await house.received[Symbol.asyncDispose]();
+      },
+    };
 
     // Each client wants one stay after the other. Where it hears nothing it asks again, until it is told.
     const client = async (): Promise<void> => {
-      while (running) {
+      while (running && !abandoned) {
         const number = next++;
-        for (;;) {
+        while (!abandoned) {
           const answer = await reserve(house, server, number).catch(() => undefined);
           const body = (await answer?.json().catch(() => undefined)) as { id: string } | undefined;
           if (answer === undefined || body === undefined) {
@@ -126,7 +134,6 @@ test(
         .map(([name, figure]) => `${name} ${figure}`)
         .join(", "),
     );
-    await house.received[Symbol.asyncDispose]();
   },
   60_000 + kills * 20_000,
 );
