@@ -24,6 +24,7 @@ export interface ContextOptions {
   readonly scopes: readonly string[];
   readonly now: string;
   readonly events: ReadonlyMap<string, EventType>;
+  readonly known_scopes: readonly string[];
   /** What may be emitted. */
   readonly emits: readonly EventType[];
   /** The version that the caller expects, from `If-Match`. */

@@ -10,7 +10,7 @@ import type { Config } from "../config/mod.ts";
 import type { Access, Clock, Database, Store } from "../db/mod.ts";
 import type { Egress } from "../egress/mod.ts";
 import { covers } from "../identity/scopes.ts";
-import { record, wellFormed } from "../outbox/mod.ts";
+import { record } from "../outbox/mod.ts";
 import { Problem } from "../plugin/problem.ts";
 import type { RegisteredOperation, Registry } from "../plugin/registry.ts";
 import { holdsSecret, mostFaults, type TObject, type TSchema } from "../plugin/schema.ts";
@@ -19,6 +19,7 @@ import type { Secrets } from "../secrets/mod.ts";
 import { collectingContext } from "./context.ts";
 import { type IdempotencyKey, keepAnswer, keptAnswer } from "./idempotency.ts";
 import { mustAfford, type Plan } from "./plans.ts";
+import { storableTexts } from "./texts.ts";
 
 export { etag } from "./context.ts";
 export type { IdempotencyKey } from "./idempotency.ts";
@@ -77,14 +78,14 @@ export async function execute(
   const asked: Call = { services, registered, input, caller, options, now: now(services, caller) };
   if (registered.reads) {
     permit(asked);
-    return await read(asked);
+    return await read({ ...asked, input: storableTexts(input) });
   }
   let fits = false;
   try {
     permit(asked);
+    // What is answered, stored and sent is one text.
+    const call: Call = { ...asked, input: storableTexts(input) };
     fits = true;
-    // What is answered, stored and sent is one text: half of a surrogate pair has no UTF-8.
-    const call: Call = { ...asked, input: wellFormed(input) };
     const prepared: unknown = await registered.operation.prepare?.(call.input, services);
     return await write(call, prepared);
   } catch (error) {
@@ -159,6 +160,7 @@ const contextOf = ({ services, registered, caller, options, now }: Call, db: Dat
     actor: caller.actor,
     scopes: caller.scopes,
     events: services.registry.events,
+    known_scopes: services.registry.scopes,
     emits: registered.operation.emits ?? [],
     ifMatch: options.if_match,
   });

@@ -19,7 +19,7 @@ function contextIn(
   emits: readonly EventType[],
 ): Collecting {
   const access = wholeAccount(account_id);
-  const { events } = registry;
+  const { events, scopes: known_scopes } = registry;
   return collectingContext({
     db,
     access,
@@ -27,6 +27,7 @@ function contextIn(
     scopes: ["*"],
     now: clock.now(account_id),
     events,
+    known_scopes,
     emits,
   });
 }

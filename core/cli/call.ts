@@ -5,7 +5,6 @@
  */
 
 import type { App } from "../app.ts";
-import { audit } from "../audit/mod.ts";
 import { type Caller, execute } from "../call/mod.ts";
 import { defaultTier } from "../config/mod.ts";
 import { type Clock, type Database, newUlid, wholeAccount } from "../db/mod.ts";
@@ -41,22 +40,4 @@ export function callAs(app: App, account_id: string): Call {
     const value = await callIn(app, account_id, registered, { ...(input as object) });
     return value;
   };
-}
-
-/** Enters in the audit log what a command has changed by itself, without an operation. `input` holds nothing secret. */
-export async function noteCommand(
-  db: Database,
-  clock: Clock,
-  { account_id, operation, input }: { account_id: string; operation: string; input: object },
-): Promise<void> {
-  const { actor } = callerIn(account_id);
-  const entry = {
-    account_id,
-    actor,
-    surface: "cli",
-    operation,
-    input: JSON.stringify(input),
-    outcome: "ok",
-  } as const;
-  await audit(db, { ...entry, at: clock.now(account_id), request_id: newUlid() });
 }

@@ -8,6 +8,7 @@
 import { alphabet, generateRandomString } from "oslo/crypto";
 
 import type { App } from "../app.ts";
+import { noteDeed } from "../audit/note.ts";
 import { findUser, insertAccount, membershipsOf, prepareAccount } from "../identity/mod.ts";
 import type { DemoKit } from "../plugin/types.ts";
 import { callAs } from "./call.ts";
@@ -33,7 +34,12 @@ export async function makeDemo(app: App): Promise<DemoReport> {
   if (account_id === undefined) {
     password = generateRandomString(20, alphabet("a-z", "A-Z", "0-9"));
     const prepared = await prepareAccount({ name: "Innkeep demo", email, password }, undefined);
-    account_id = (await store.write((db) => insertAccount(db, prepared, clock.now()))).account_id;
+    account_id = await store.write(async (db) => {
+      const made = await insertAccount(db, prepared, clock.now());
+      const input = { account: prepared.name };
+      await noteDeed(db, clock, { ...made, surface: "cli", operation: "identity.setup", input });
+      return made.account_id;
+    });
   }
   const kit: DemoKit = { call: callAs(app, account_id), today: clock.now(account_id).slice(0, 10) };
   for (const plugin of app.registry.plugins) await plugin.demo?.(kit);

@@ -9,6 +9,7 @@ import { Command, CommanderError } from "commander";
 
 import { declared, migrationsOf } from "../app.ts";
 import { verifyChain } from "../audit/mod.ts";
+import { noteDeed } from "../audit/note.ts";
 import { plans } from "../call/mod.ts";
 import { type Config, ConfigError, defaultTier, readConfig } from "../config/mod.ts";
 import { migrateFile, ownDatabase } from "../db/mod.ts";
@@ -26,7 +27,7 @@ import { Problem } from "../plugin/problem.ts";
 import { RegistryError } from "../plugin/registry.ts";
 import type { Plugin } from "../plugin/types.ts";
 import { version } from "../version.ts";
-import { callIn, noteCommand } from "./call.ts";
+import { callIn } from "./call.ts";
 import { makeDemo } from "./demo.ts";
 import { serve } from "./serve.ts";
 import { chooseAccount, withApp } from "./with_app.ts";
@@ -85,7 +86,8 @@ function program(config: () => Config, plugins: readonly Plugin[]): Command {
         const prepared = await prepareAccount(wanted, known);
         const made = await store.write(async (db) => {
           const ids = await insertAccount(db, prepared, clock.now());
-          await noteCommand(db, clock, {
+          await noteDeed(db, clock, {
+            surface: "cli",
             ...ids,
             operation: "identity.setup",
             input: { account: prepared.name },
@@ -132,7 +134,8 @@ function program(config: () => Config, plugins: readonly Plugin[]): Command {
           };
           const { row, key } = await store.write(async (db) => {
             const made = await insertKey(db, { ...wanted, created_by: "cli" }, clock.now());
-            await noteCommand(db, clock, {
+            await noteDeed(db, clock, {
+              surface: "cli",
               account_id,
               operation: "api_keys.create",
               input: wanted,
@@ -165,7 +168,8 @@ function program(config: () => Config, plugins: readonly Plugin[]): Command {
         const account_id = await chooseAccount(store, options.account);
         await store.write(async (db) => {
           await setPlan(db, account_id, plan);
-          await noteCommand(db, clock, {
+          await noteDeed(db, clock, {
+            surface: "cli",
             account_id,
             operation: "identity.set_plan",
             input: { plan },

@@ -28,12 +28,25 @@ export const begin = (request: Request): Exchange => ({
   standing: undefined,
 });
 
+const anonymous = "anonymous";
+
+function holderOf({ config }: App, { request }: Exchange): string {
+  return `address ${clientAddress(request, peerOf(request), config.trustedProxies)}`;
+}
+
 /** Counts a call without a credential, by its sender's address. */
 export function countAnonymous(app: App, exchange: Exchange): void {
-  const { request } = exchange;
-  const address = clientAddress(request, peerOf(request), app.config.trustedProxies);
-  count(app, exchange, `address ${address}`, "anonymous");
+  count(app, exchange, holderOf(app, exchange), anonymous);
 }
+
+/** Tells a browser how it stands before it asks: the question itself costs nothing. */
+export function standAnonymous(app: App, exchange: Exchange): void {
+  exchange.standing = app.limits.look(holderOf(app, exchange), anonymous);
+}
+
+/** Does a request bring a credential, good or not? */
+export const bringsCredential = ({ headers }: Request): boolean =>
+  headers.has("x-api-key") || headers.has("authorization");
 
 /** Finds out who calls and counts the call. Whoever is not let in is counted by address. */
 export async function admit(

@@ -126,9 +126,6 @@ const tooLarge = (): Problem =>
     extra: { limit_bytes: mostBody },
   });
 
-/** Of the backslashes before the `u` an odd number makes an escape; an even one is a text about it. */
-const escapedNul = /(?<!\\)(?:\\\\)*\\u0000/;
-
 function parseBody(
   request: Request,
   text: string,
@@ -152,12 +149,6 @@ function parseBody(
     const message = "The body must be a JSON object";
     throw new Problem("validation_failed", message, {
       details: [{ field: "(body)", code: "wrong_type", message }],
-    });
-  }
-  if (escapedNul.test(text)) {
-    const message = "The body holds a NUL character (\\u0000), which cannot be stored: remove it";
-    throw new Problem("validation_failed", message, {
-      details: [{ field: "(body)", code: "invalid_character", message }],
     });
   }
   const elsewhere = Object.keys(body).filter(

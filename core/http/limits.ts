@@ -23,6 +23,8 @@ export interface Standing {
 /** Counts requests. */
 export interface Limits {
   take(holder: string, tier: string): Standing;
+  /** How a caller stands, without counting anything. */
+  look(holder: string, tier: string): Standing;
 }
 
 interface Bucket {
@@ -38,27 +40,30 @@ export function createLimits(clock: Clock, tiers: Readonly<Record<string, number
   const buckets = new LRUCache<string, Bucket>({ max: mostBuckets });
   const smallest = Math.min(...Object.values(tiers));
 
+  const stand = (holder: string, tier: string, cost: 0 | 1): Standing => {
+    const limit = tiers[tier] ?? smallest;
+    const now = clock.ms();
+    const perMs = limit / 60_000;
+    let bucket = buckets.get(holder);
+    if (bucket === undefined) {
+      bucket = { tokens: limit, at: now };
+      buckets.set(holder, bucket);
+    }
+    bucket.tokens = Math.min(limit, bucket.tokens + Math.max(0, now - bucket.at) * perMs);
+    bucket.at = now;
+    const allowed = bucket.tokens >= cost;
+    if (allowed) bucket.tokens -= cost;
+    return {
+      tier,
+      limit,
+      remaining: Math.floor(bucket.tokens),
+      reset: Math.ceil((now + (limit - bucket.tokens) / perMs) / 1000),
+      retry_after: allowed ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / perMs / 1000)),
+    };
+  };
+
   return {
-    take(holder, tier) {
-      const limit = tiers[tier] ?? smallest;
-      const now = clock.ms();
-      const perMs = limit / 60_000;
-      let bucket = buckets.get(holder);
-      if (bucket === undefined) {
-        bucket = { tokens: limit, at: now };
-        buckets.set(holder, bucket);
-      }
-      bucket.tokens = Math.min(limit, bucket.tokens + Math.max(0, now - bucket.at) * perMs);
-      bucket.at = now;
-      const allowed = bucket.tokens >= 1;
-      if (allowed) bucket.tokens -= 1;
-      return {
-        tier,
-        limit,
-        remaining: Math.floor(bucket.tokens),
-        reset: Math.ceil((now + (limit - bucket.tokens) / perMs) / 1000),
-        retry_after: allowed ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / perMs / 1000)),
-      };
-    },
+    take: (holder, tier) => stand(holder, tier, 1),
+    look: (holder, tier) => stand(holder, tier, 0),
   };
 }

@@ -15,7 +15,14 @@ import type { RegisteredOperation } from "../plugin/registry.ts";
 import type { TObject } from "../plugin/schema.ts";
 import type { Route } from "../plugin/types.ts";
 import { sha256 } from "../secrets/mod.ts";
-import { admit, begin, countAnonymous, notePeer } from "./admit.ts";
+import {
+  admit,
+  begin,
+  bringsCredential,
+  countAnonymous,
+  notePeer,
+  standAnonymous,
+} from "./admit.ts";
 import { answerError, answerResult, commonHeaders, type Exchange } from "./answer.ts";
 import type { Endpoint, Handler } from "./endpoint.ts";
 import { readInput, type RequestInput } from "./input.ts";
@@ -91,16 +98,28 @@ export function createHttp(app: App, own: readonly Endpoint[] = []): Fetch {
   const byPath = Map.groupBy(endpoints, ({ path }) => positional(path));
 
   const nowhere = app.metrics.series("(none)");
-  const otherwise = (request: Request, known: readonly string[] | undefined): Response => {
-    const response = decline(request, known);
+  const otherwise = async (
+    request: Request,
+    known: readonly string[] | undefined,
+  ): Promise<Response> => {
+    const response = await decline(request, known);
     note(nowhere, response.status, 0);
     return response;
   };
 
-  const decline = (request: Request, known: readonly string[] | undefined): Response => {
+  const decline = async (
+    request: Request,
+    known: readonly string[] | undefined,
+  ): Promise<Response> => {
     const exchange = begin(request);
     try {
-      countAnonymous(app, exchange);
+      if (request.method === "OPTIONS" && known !== undefined) {
+        standAnonymous(app, exchange);
+        return preflight(exchange, allowOf(known));
+      }
+      // Whoever has a key and mistypes a path spends what is his own.
+      if (bringsCredential(request)) await admit(app, exchange, "/v1");
+      else countAnonymous(app, exchange);
       if (known === undefined) {
         const { pathname } = new URL(request.url);
         throw new Problem(
@@ -108,8 +127,7 @@ export function createHttp(app: App, own: readonly Endpoint[] = []): Fetch {
           `There is nothing at ${pathname}: see /docs for what there is`,
         );
       }
-      const allow = [...known, ...(known.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
-      if (request.method === "OPTIONS") return preflight(exchange, allow);
+      const allow = allowOf(known);
       throw new Problem(
         "method_not_allowed",
         `${request.method} is not offered here; there is: ${allow}`,
@@ -150,6 +168,9 @@ export function createHttp(app: App, own: readonly Endpoint[] = []): Fetch {
     return await methods.handle(request);
   };
 }
+
+const allowOf = (known: readonly string[]): string =>
+  [...known, ...(known.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
 
 /** The router wants one name for the parameter at one place: their number stands for it. */
 function positional(path: string): string {

@@ -11,7 +11,7 @@ import { invalid, notFound, Problem } from "../plugin/problem.ts";
 import { instant, nullable, ref, secret, type Static, t } from "../plugin/schema.ts";
 import type { Context } from "../plugin/types.ts";
 import { insertKey } from "./keys.ts";
-import { mayGrant } from "./scopes.ts";
+import { isScope, mayGrant } from "./scopes.ts";
 import { type ApiKeyRow, identityTables } from "./tables.ts";
 
 const scopes = t.Array(
@@ -97,10 +97,18 @@ async function change(
 
 /** Nobody gives away what he lacks: scopes, listings. */
 function mustHold(
-  { scopes, access }: Context,
+  { scopes, access, known_scopes }: Context,
   wanted: readonly string[],
   listing_ids: readonly string[] | null,
 ): void {
+  const unknown = wanted.filter((scope) => !isScope(scope, known_scopes));
+  if (unknown.length > 0) {
+    throw invalid(
+      "scopes",
+      "not_allowed",
+      `Unknown scopes: ${unknown.join(", ")}. There are: *, ${known_scopes.join(", ")}`,
+    );
+  }
   const lacking = wanted.filter((scope) => !mayGrant(scopes, scope));
   if (lacking.length > 0) {
     throw new Problem(
@@ -123,16 +131,21 @@ function mustHold(
   }
 }
 
-/** The tier of whoever makes a key: a new key has the same. */
-async function tierOf({ db, access, actor }: Context): Promise<string> {
-  if (actor.credential_id === null) return defaultTier;
+/** What a new key takes over from the one that makes it: the tier, and an end no later than its own. */
+async function heritage({
+  db,
+  access,
+  actor,
+}: Context): Promise<Pick<ApiKeyRow, "tier" | "expires_at">> {
+  const nothing = { tier: defaultTier, expires_at: null };
+  if (actor.credential_id === null) return nothing;
   const maker = await identityTables(db)
     .selectFrom("identity_api_keys")
-    .select("tier")
+    .select(["tier", "expires_at"])
     .where("account_id", "=", access.account_id)
     .where("id", "=", actor.credential_id)
     .executeTakeFirst();
-  return maker?.tier ?? defaultTier;
+  return maker ?? nothing;
 }
 
 /** Exported for the guard of whoever owns the listings: core knows none. */
@@ -156,8 +169,17 @@ export const create = defineOperation({
     const { db, access, actor, now } = context;
     const listing_ids = input.listing_ids ?? null;
     mustHold(context, input.scopes, listing_ids);
-    if (input.expires_at !== undefined && input.expires_at !== null && input.expires_at <= now) {
+    const { tier, expires_at: end } = await heritage(context);
+    const expires_at = input.expires_at ?? end;
+    if (expires_at !== null && expires_at <= now) {
       throw invalid("expires_at", "too_early", '"expires_at" must lie in the future');
+    }
+    if (end !== null && expires_at !== null && expires_at > end) {
+      throw invalid(
+        "expires_at",
+        "too_late",
+        `"expires_at" must not be later than ${end}, when this key itself ends`,
+      );
     }
     const { row, key } = await insertKey(
       db,
@@ -166,8 +188,8 @@ export const create = defineOperation({
         label: input.label,
         scopes: input.scopes,
         listing_ids,
-        tier: await tierOf(context),
-        expires_at: input.expires_at ?? null,
+        tier,
+        expires_at,
         created_by: actor.credential_id ?? actor.user_id ?? actor.kind,
       },
       now,

@@ -15,7 +15,6 @@ const mostBody = 4 * 1024 * 1024;
 /** A message that was read. */
 export interface ReadMessage {
   readonly message: Message;
-  readonly holds_nul: boolean;
 }
 
 /** Reads the message, or answers what is wrong with it in the protocol's own form. */
@@ -48,7 +47,7 @@ export async function readMessage(request: Request): Promise<ReadMessage | Respo
     return refusal(-32_600, "Invalid request: send one message per POST, not a list of them");
   if (typeof message !== "object" || message === null)
     return refusal(-32_600, "Invalid request: the body must be a JSON object");
-  return { message, holds_nul: body.text.includes(String.raw`\u0000`) };
+  return { message };
 }
 
 const refusal = (code: number, message: string): Response =>

@@ -16,8 +16,6 @@ import type { Entry, RunOptions } from "./tool.ts";
 export interface CallFrame {
   readonly caller: Caller;
   readonly request_id: string;
-  /** Does the request hold a character that cannot be stored? */
-  readonly holds_nul: boolean;
   progress(done: number): void;
 }
 
@@ -30,12 +28,6 @@ export async function callTool(
 ): Promise<CallToolResult> {
   const { request_id } = frame;
   try {
-    if (frame.holds_nul) {
-      throw new Problem(
-        "validation_failed",
-        "The arguments hold a NUL character (\\u0000), which cannot be stored: remove it",
-      );
-    }
     const { args, ...how } = entry.reads ? reading(given) : writing(given);
     const { value, replayed } = await entry.run(args, { ...frame, ...how });
     const text = resultText(value, { dry_run: how.dry_run, replayed });

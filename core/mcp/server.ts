@@ -27,7 +27,6 @@ export interface Admitted {
   readonly message: Message;
   readonly caller: Caller;
   readonly view: View;
-  readonly holds_nul: boolean;
 }
 
 /** A JSON-RPC message, as far as the doorkeeper looks at it. */
@@ -86,7 +85,7 @@ function accepting(request: Request): Request {
   return new Request(request.url, { method: "POST", headers });
 }
 
-function serverFor(app: App, { caller, view, request_id, holds_nul }: Admitted): Server {
+function serverFor(app: App, { caller, view, request_id }: Admitted): Server {
   const server = new Server(
     { name: "innkeep", title: "Innkeep", version },
     {
@@ -112,7 +111,6 @@ function serverFor(app: App, { caller, view, request_id, holds_nul }: Admitted):
     return await callTool(app, entry, params.arguments ?? {}, {
       caller,
       request_id,
-      holds_nul,
       progress,
     });
   });

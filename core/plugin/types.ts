@@ -62,6 +62,8 @@ export interface Context<Emits extends EventType = EventType> {
   /** The instant of this call, `YYYY-MM-DDTHH:MM:SSZ`, by the account's clock. */
   readonly now: string;
   readonly emit: Emit<Emits>;
+  /** Every scope that some operation or event asks for. */
+  readonly known_scopes: readonly string[];
   /** All events that the loaded plugins declare, by name. */
   readonly events: ReadonlyMap<string, EventType>;
   /** Compares the version that the caller expects (`If-Match`) with the record's; throws `version_mismatch`. */

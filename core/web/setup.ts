@@ -7,6 +7,7 @@
 import { verifyRequestOrigin } from "oslo/request";
 
 import type { App } from "../app.ts";
+import { noteDeed } from "../audit/note.ts";
 import { type Endpoint, endpoint } from "../http/endpoint.ts";
 import { readBody } from "../http/input.ts";
 import {
@@ -64,9 +65,16 @@ export function createSetup(app: App): Endpoint[] {
       );
       const made = await store.write(async (db) => {
         const now = clock.now();
-        return (await useSetupToken(db, token, now))
-          ? await insertAccount(db, prepared, now)
-          : undefined;
+        if (!(await useSetupToken(db, token, now))) return undefined;
+        const ids = await insertAccount(db, prepared, now);
+        const input = { account: prepared.name };
+        await noteDeed(db, clock, {
+          ...ids,
+          surface: "dashboard",
+          operation: "identity.setup",
+          input,
+        });
+        return ids;
       });
       if (made === undefined) return declined("used");
       log.info({ account_id: made.account_id }, "The first account was made");

@@ -266,7 +266,7 @@ describe("beside a running server", () => {
     expect(await Promise.race([server.exited, Bun.sleep(10_000)])).toBe(0);
     idle.destroy();
     half.destroy();
-    expect(server.err).toContain("Stopping");
+    expect(await until(() => server.err.includes("Stopping"))).toBe(true);
     expect(server.err).not.toMatch(/"level":(40|50|60)/);
     // Nothing is left behind that would keep the next one from starting.
     const next = await startServer(settings);

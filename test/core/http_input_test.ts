@@ -29,9 +29,9 @@ const deep = `{"text":"a","metadata":${'{"a":'.repeat(50_000)}1${"}".repeat(50_0
 
 /** Bodies that are JSON but not what was asked for, and the field that is told. */
 const unfit: Record<string, [field: string, body: string]> = {
-  "a NUL": ["(body)", '{"text":"a\\u0000b"}'],
-  "a NUL behind a backslash": ["(body)", '{"text":"a\\\\\\u0000b"}'],
-  "a NUL in a name": ["(body)", '{"text":"a","metadata":{"\\u0000":"b"}}'],
+  "a NUL": ["text", '{"text":"a\\u0000b"}'],
+  "a NUL behind a backslash": ["text", '{"text":"a\\\\\\u0000b"}'],
+  "a NUL in a name": ["metadata", '{"text":"a","metadata":{"\\u0000":"b"}}'],
   "a list": ["(body)", "[]"],
   null: ["(body)", "null"],
   "a text": ["(body)", '"a"'],
@@ -66,8 +66,9 @@ const asked: Record<
   "a limit of nothing": [422, "validation_failed", "limit", "?limit="],
   "a sort that is not there": [422, "validation_failed", "sort", "?sort=id;drop"],
   "fields that are not there": [422, "validation_failed", "fields", "?fields=id,pin"],
-  "a cursor of somebody else": [400, "invalid_cursor", undefined, "?cursor=%00%ff"],
-  "an id of nobody": [404, "not_found", undefined, "/%00"],
+  "a cursor of somebody else": [400, "invalid_cursor", undefined, "?cursor=%01%ff"],
+  "an id of nobody": [404, "not_found", undefined, "/%01"],
+  "an id with a NUL": [422, "validation_failed", "id", "/%00"],
 };
 
 const as = (type: string) => () => post('{"text":"a"}', { "content-type": type });

@@ -206,3 +206,16 @@ test("a tier that is configured no longer has the smallest limit", async () => {
   const { client } = await server.key({ tier: "gone" });
   expect(await statuses(() => client("GET", "/v1/notes"), 2)).toEqual([200, 429]);
 });
+
+test("a path that is not there costs the one who has a key his own, and a browser's question costs nothing", async () => {
+  await using server = await serve({ start: false, clock: fakeClock(0) });
+  const { client } = await server.key({ tier: "free" });
+  const lost = await client("GET", "/v1/nowhere");
+  expect([lost.status, lost.headers.get("x-service-tier")]).toEqual([404, "free"]);
+  expect(lost.headers.get("x-ratelimit-remaining")).toBe("59");
+  const nobody = server.client();
+  const left = async (method: string) =>
+    (await nobody(method, "/v1/listings")).headers.get("x-ratelimit-remaining");
+  expect([await left("OPTIONS"), await left("OPTIONS")]).toEqual(["60", "60"]);
+  expect([await left("PUT"), await left("PUT")]).toEqual(["59", "58"]);
+});

@@ -227,6 +227,7 @@ test("a key that would be expired at once, or is described wrongly, is refused",
     [{ scopes: ["notes:read", "notes:read"] }, "scopes"],
     [{ scopes: ["Notes:Read"] }, "scopes[0]"],
     [{ scopes: ["*:*"] }, "scopes[0]"],
+    [{ scopes: ["note:read"] }, "scopes"],
     [{ scopes: "notes:read" }, "scopes"],
   ];
   for (const [part, field] of wrong) {
@@ -239,4 +240,16 @@ test("a key that would be expired at once, or is described wrongly, is refused",
   }
   const soon = { label: "x", scopes: ["*"], expires_at: "2027-01-15T08:00:01Z" };
   expect((await client("POST", "/v1/api-keys", soon)).status).toBe(201);
+});
+
+test("a key that ends makes none that outlives it", async () => {
+  await using server = await begin();
+  const end = "2027-01-15T08:00:05Z";
+  const { client } = await server.key({ expires_at: end });
+  const make = (more: object) =>
+    client("POST", "/v1/api-keys", { label: "x", scopes: ["*"], ...more });
+  expect((await make({})).json.expires_at).toBe(end);
+  expect((await make({ expires_at: null })).json.expires_at).toBe(end);
+  const later = await make({ expires_at: "2027-01-15T08:00:06Z" });
+  expect([later.status, later.json.error.details[0].code]).toEqual([422, "too_late"]);
 });

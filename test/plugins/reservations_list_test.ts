@@ -219,7 +219,7 @@ describe("a list of reservations that goes on", () => {
       Buffer.from(JSON.stringify(value)).toString("base64url");
     const cursors = [
       "nonsense",
-      "%00",
+      "%01",
       forged({}),
       forged([]),
       forged(["-created_at", {}, "x"]),
