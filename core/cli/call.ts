@@ -7,7 +7,7 @@
 import type { App } from "../app.ts";
 import { type Caller, execute } from "../call/mod.ts";
 import { defaultTier } from "../config/mod.ts";
-import { type Clock, type Database, newUlid, wholeAccount } from "../db/mod.ts";
+import { newUlid, wholeAccount } from "../db/mod.ts";
 import type { RegisteredOperation } from "../plugin/registry.ts";
 import type { Call } from "../plugin/types.ts";
 
