@@ -212,7 +212,7 @@ const authorityDir = mkdtempSync(join(tmpdir(), "innkeep-authority-"));
 /** Starts a receiver on loopback. */
 export async function receive(): Promise<Received> {
   mkdirSync(authorityDir, { recursive: true });
-  authority ??= makeAuthority(authorityDir);
+  authority ??= makeAuthority();
   const file = join(authorityDir, "ca.pem");
   await Bun.write(file, authority.ca);
   const receiver = await startReceiver(authority);

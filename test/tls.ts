@@ -3,7 +3,7 @@
  * the bytes that were sent and not what a library made of them, and it can answer as badly as it likes.
  *
  * ```ts
- * const { ca, key, cert } = makeAuthority(dir);
+ * const { ca, key, cert } = makeAuthority();
  * const receiver = await startReceiver({ key, cert });
  * receiver.answer("/hook", { status: 500 }, { body: "ok" }); // in turn; the last one stays
  * // … POST to receiver.url("/hook"), trusting `ca` …

@@ -26,6 +26,8 @@ export async function serve(config: Config, plugins: readonly Plugin[]): Promise
     hostname: config.host,
     port: config.port,
     development: false,
+    // Else a second server would take some of this one's requests, where it ought to be told that the port is in use.
+    reusePort: false,
     maxRequestBodySize: mostRequest,
     idleTimeout: 30,
     ...(config.tls === undefined ? {} : { tls: config.tls }),

@@ -26,9 +26,12 @@ export function isInstant(text: string): boolean {
 export const isTime = (text: string): boolean => /^([01]\d|2[0-3]):[0-5]\d$/.test(text);
 
 const zones = new Map<string, boolean>();
+const longestZone = 64;
 
 /** Is it an IANA zone? Offsets such as `+02:00` are not: they know no daylight saving. */
 export function isTimezone(text: string): boolean {
+  // What is remembered must be short.
+  if (text.length > longestZone) return false;
   let known = zones.get(text);
   if (known === undefined) {
     known = /^(UTC|[A-Za-z_]+(\/[A-Za-z0-9_+-]+)+)$/.test(text) && resolves(text);

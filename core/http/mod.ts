@@ -229,7 +229,7 @@ function mustHaveFields(
   if (fields === undefined) return;
   const output = operation.output as TObject;
   const item = (output.properties.data?.items ?? output) as TObject;
-  const unknown = fields.filter((field) => item.properties[field] === undefined);
+  const unknown = fields.filter((field) => !Object.hasOwn(item.properties, field));
   if (unknown.length === 0) return;
   const message = `"fields" names what is not there: ${unknown.join(", ")}. There are: ${Object.keys(item.properties).join(", ")}`;
   throw new Problem("validation_failed", message, {

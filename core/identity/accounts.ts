@@ -5,7 +5,7 @@
  */
 
 import { acrossAccounts, type Database, newId } from "../db/mod.ts";
-import { invalid, Problem } from "../plugin/problem.ts";
+import { type Detail, Problem } from "../plugin/problem.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 import { type AccountRow, identityTables, type MembershipRow, type UserRow } from "./tables.ts";
 
@@ -18,14 +18,20 @@ export interface NewAccount {
 
 /** Checks what people type, all of it at once. */
 function checkNewAccount({ name, email, password }: NewAccount): void {
+  const details: Detail[] = [];
+  const say = (field: string, code: string, message: string): void =>
+    void details.push({ field, code, message });
   if (name.trim() === "" || name.length > 120)
-    throw invalid("account", "required", "The account needs a name of 1 to 120 characters");
+    say("account", "required", "The account needs a name of 1 to 120 characters");
   if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email))
-    throw invalid("email", "invalid_format", `"${email}" is no e-mail address`);
+    say("email", "invalid_format", `"${email}" is no e-mail address`);
   if (password.length < 10)
-    throw invalid("password", "too_short", "The password must have at least 10 characters");
+    say("password", "too_short", "The password must have at least 10 characters");
   if (password.length > 200)
-    throw invalid("password", "too_long", "The password must have at most 200 characters");
+    say("password", "too_long", "The password must have at most 200 characters");
+  if (details.length === 0) return;
+  const message = details.map((detail) => detail.message).join("; ");
+  throw new Problem("validation_failed", message, { details });
 }
 
 /** The user of an e-mail address. */

@@ -53,7 +53,7 @@ function readToolsets(text: string | null): readonly Toolset[] {
     .map((name) => name.trim())
     .filter(Boolean);
   if (names.length === 0) return ["core"];
-  const unknown = names.filter((name) => name !== "all" && !(name in toolsets));
+  const unknown = names.filter((name) => name !== "all" && !Object.hasOwn(toolsets, name));
   if (unknown.length > 0) {
     const message = `Unknown toolsets: ${unknown.join(", ")}. There are: all, ${toolsetNames.join(", ")}`;
     throw invalid("toolsets", "not_allowed", message);

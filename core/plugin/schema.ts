@@ -27,13 +27,15 @@ export { type Static, t, type TObject, type TSchema };
 
 const currencies = new Set(Intl.supportedValuesOf("currency"));
 
-FormatRegistry.Set("date", isDate);
+// A day's margin at either end: a local time of the last day of 9999 is an instant of a year that has five digits.
+FormatRegistry.Set("date", (text) => isDate(text) && text > "0001" && text < "9999");
 FormatRegistry.Set("date-time", isInstant);
 FormatRegistry.Set("local-time", isTime);
 FormatRegistry.Set("timezone", isTimezone);
 FormatRegistry.Set("currency", (text) => currencies.has(text));
 FormatRegistry.Set("decimal", (text) => /^\d{1,12}(\.\d{1,4})?$/.test(text));
-FormatRegistry.Set("email", (text) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text));
+// Looked at before its length was found too large as well: on a long text the pattern would take minutes.
+FormatRegistry.Set("email", (text) => text.length <= 320 && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text));
 FormatRegistry.Set("uri", (text) => URL.canParse(text));
 
 TypeRegistry.Set<TSchema & { enum: readonly unknown[] }>("Choice", (schema, value) =>
@@ -221,10 +223,18 @@ function describe(errors: Iterable<ValueError>): Detail[] {
   for (const error of errors) {
     for (const detail of explain(error))
       if (!found.has(detail.field)) found.set(detail.field, detail);
-    if (found.size >= mostFaults) break;
+    if (found.size >= mostFaults || isMonstrous(error)) break;
   }
   return [...found.values()];
 }
+
+/**
+ * Is it a list that is far too long, or one with an entry that is none? TypeBox would go on to compare the entries, by
+ * a digest that takes its time on many or large ones and does not end on deep ones.
+ */
+const isMonstrous = ({ type, path, value }: ValueError): boolean =>
+  type === ValueErrorType.ArrayMaxItems ||
+  (/\/\d+$/.test(path) && (typeof value === "object" || String(value).length > 1000));
 
 /** `/guest/emails/0` → `guest.emails[0]`. */
 const fieldOf = (path: string): string =>

@@ -100,8 +100,8 @@ const setupCommand = `${program} setup --account NAME \\
 const refusals = {
   used: {
     status: 410,
-    title: "This link has been used",
-    text: "There is an account already, so nobody can make the first one any more. Further accounts are made on the command line:",
+    title: "There is an account already",
+    text: "This link makes the first account, and nobody can make that any more. Further accounts are made on the command line:",
     command: setupCommand,
   },
   unknown: {

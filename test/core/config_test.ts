@@ -38,7 +38,7 @@ test("without anything set, the defaults are those of the manual", () => {
 
 test("what is set is taken in the forms that people write", () => {
   using temporary = temporaryDir();
-  const { ca, cert, key } = makeAuthority(temporary.dir);
+  const { ca, cert, key } = makeAuthority();
   const files = { cert, key, ca };
   const path = (name: keyof typeof files): string => {
     const file = join(temporary.dir, `${name}.pem`);

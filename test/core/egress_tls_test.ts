@@ -54,12 +54,7 @@ test("request() trusts no certificate of an unknown authority", async () => {
 });
 
 function makeStranger(): string {
-  const dir = mkdtempSync(join(tmpdir(), "egress-"));
-  try {
-    return makeAuthority(dir).ca;
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
+  return makeAuthority().ca;
 }
 
 test("request() checks the certificate against the name, though it dials an address", async () => {
@@ -97,7 +92,7 @@ test("request() names a peer that speaks no TLS", async () => {
 
 test("request() keeps the system's authorities beside the extra ones", async () => {
   const dir = mkdtempSync(join(tmpdir(), "egress-"));
-  const { ca, key, cert } = makeAuthority(dir);
+  const { ca, key, cert } = makeAuthority();
   await Bun.write(join(dir, "system.pem"), fixture.authority.ca);
   const other = await startReceiver({ key, cert });
   const urls = [fixture.receiver.url("/", "localhost"), other.url("/", "localhost")];

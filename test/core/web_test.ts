@@ -121,7 +121,7 @@ describe("Setup", () => {
 
     const [again, shown] = [await post(path, typed), await get(path)];
     expect([again.status, shown.status]).toEqual([410, 410]);
-    expect(await shown.text()).toContain("This link has been used");
+    expect(await shown.text()).toContain("There is an account already");
     expect(await accounts()).toHaveLength(1);
   });
 

@@ -35,8 +35,8 @@ export function llmsText(
   );
   return `# Innkeep
 
-> A self-hosted property-management server for short-term rentals, version ${version}: listings, calendars, reservations, guests,
-> messages, cleanings and more, by REST, MCP and signed webhooks.
+> A self-hosted property-management server for short-term rentals, version ${version}: listings, calendars, reservations
+> and guests, by REST, MCP and signed webhooks.
 
 - REST: ${baseUrl}/v1
 - MCP (streamable HTTP): ${baseUrl}/mcp
