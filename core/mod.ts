@@ -41,6 +41,7 @@ export { create as createApiKey } from "./identity/api_keys.ts";
 export { covers } from "./identity/scopes.ts";
 export {
   deleteSubscription,
+  eventsUnderWay,
   findSubscription,
   insertSubscription,
   listSubscriptions,

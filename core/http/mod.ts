@@ -163,10 +163,18 @@ export function createHttp(app: App, own: readonly Endpoint[] = []): Fetch {
   methods.all("*", ({ request }) => otherwise(request, undefined), { parse: "none" });
   methods.onError(({ request, error }) => answerError(begin(request), error, log));
 
-  return async (request, peer) => {
+  return async (given, peer) => {
+    const request = addressed(given);
     if (peer !== undefined) notePeer(request, peer);
     return await methods.handle(request);
   };
+}
+
+/** A request whose `Host` is missing or none (HTTP/1.0 asks for none) has no URL: it gets one, of nobody's name. */
+function addressed(request: Request): Request {
+  if (URL.canParse(request.url)) return request;
+  const target = request.url.replace(/^https?:\/\/[^/?#]*/, "");
+  return new Request(`http://unnamed.invalid${target}`, request);
 }
 
 const allowOf = (known: readonly string[]): string =>

@@ -30,7 +30,7 @@ export async function callTool(
   try {
     const { args, ...how } = entry.reads ? reading(given) : writing(given);
     const { value, replayed } = await entry.run(args, { ...frame, ...how });
-    const text = resultText(value, { dry_run: how.dry_run, replayed });
+    const text = resultText(value, { dry_run: how.dry_run, replayed, line: entry.line });
     return {
       content: [{ type: "text", text }],
       structuredContent: value as Record<string, unknown>,

@@ -10,11 +10,13 @@ import type { Problem, ProblemCode } from "../plugin/problem.ts";
 export interface ResultNotes {
   readonly dry_run: boolean;
   readonly replayed: boolean;
+  /** The fields that a record's line is made of. */
+  readonly line: readonly string[] | undefined;
 }
 
 /** The text of a success: of a page its count and a line for each record, of everything else its JSON. */
-export function resultText(value: unknown, { dry_run, replayed }: ResultNotes): string {
-  const text = isPage(value) ? pageText(value) : JSON.stringify(value);
+export function resultText(value: unknown, { dry_run, replayed, line }: ResultNotes): string {
+  const text = isPage(value) ? pageText(value, line) : JSON.stringify(value);
   if (dry_run) return `Dry run: this would come of it; nothing was changed.\n${text}`;
   return replayed
     ? `Done before with this idempotency_key; nothing was done again.\n${text}`
@@ -32,11 +34,17 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const isPage = (value: unknown): value is PageValue =>
   isRecord(value) && Array.isArray(value.data) && isRecord(value.page);
 
-function pageText({ data, page: { next_cursor } }: PageValue): string {
+function pageText(
+  { data, page: { next_cursor } }: PageValue,
+  fields: readonly string[] | undefined,
+): string {
   if (data.length === 0) return "No records.";
   const count = data.length === 1 ? "1 record" : `${data.length} records`;
   const more = next_cursor === null ? "" : `, and more with cursor ${JSON.stringify(next_cursor)}`;
-  return [`${count}${more}:`, ...data.map((record) => `- ${line(record)}`)].join("\n");
+  return [
+    `${count}${more}:`,
+    ...data.map((record) => `- ${fields === undefined ? line(record) : lineOf(record, fields)}`),
+  ].join("\n");
 }
 
 const nameFields = ["title", "full_name", "name", "label", "subject", "code", "event"];
@@ -64,6 +72,13 @@ function line(record: unknown): string {
     text = longer;
   }
   return text === "" ? short(JSON.stringify(record)) : text;
+}
+
+/** A record in a line of chosen fields, with its id at the end. */
+function lineOf(record: unknown, fields: readonly string[]): string {
+  if (!isRecord(record)) return short(record);
+  const facts = fields.map((field) => factOf(record[field])).filter((fact) => fact !== undefined);
+  return `${facts.join(", ")} (${String(record.id)})`;
 }
 
 const isName = (value: unknown): value is string => typeof value === "string" && value !== "";

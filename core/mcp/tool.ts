@@ -24,6 +24,7 @@ export interface Entry {
   /** Null where any valid credential will do. */
   readonly scope: Scope | null;
   readonly reads: boolean;
+  readonly line: readonly string[] | undefined;
   readonly wire: WireTool;
   run(args: Record<string, unknown>, how: RunOptions): Promise<Ran>;
 }
@@ -109,7 +110,7 @@ export function toolEntry(app: App, tool: AnyTool): Entry {
           details,
         });
       }
-      const asked = canonicalize(args);
+      const asked = canonical([args]);
       let done = 0;
       const call: Call = async (operation, input) => {
         const registered = app.registry.operations.get(operation.name);
@@ -155,14 +156,13 @@ function facts(face: ToolFace, about: Facts): Omit<Entry, "run"> {
     annotations: {
       title,
       readOnlyHint: reads,
-      destructiveHint:
-        !reads && (destructive || ("destructive" in face && face.destructive === true)),
+      destructiveHint: !reads && (destructive || face.destructive === true),
       idempotentHint: idempotent,
       openWorldHint: open_world,
     },
     _meta: { "innkeep/toolset": toolset, "innkeep/scope": scope },
   };
-  return { name, toolset, scope, reads, wire };
+  return { name, toolset, scope, reads, line: face.line, wire };
 }
 
 function withLimit(input: TObject): TSchema {
@@ -179,8 +179,17 @@ function optionsOf(
     reads || key === undefined
       ? undefined
       : // In one order of keys: a model that repeats a call may well turn them round.
-        { key, request: sha256(canonicalize(request) ?? "") };
+        { key, request: sha256(canonical(request)) };
   return { surface: "mcp", request_id, dry_run: dry_run && !reads, idempotency };
+}
+
+/** One text for the same arguments. Those that have no canonical form, such as 1e400, are refused by the check. */
+function canonical(request: readonly unknown[]): string {
+  try {
+    return canonicalize(request) ?? "";
+  } catch {
+    return "";
+  }
 }
 
 function ranOf({ value, replay }: CallResult): Ran {

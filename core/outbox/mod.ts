@@ -15,6 +15,7 @@ export { createReactor, type InAccount } from "./reactions.ts";
 export { type Emitted, record } from "./record.ts";
 export {
   deleteSubscription,
+  eventsUnderWay,
   findSubscription,
   insertSubscription,
   listSubscriptions,

@@ -88,6 +88,26 @@ export async function subscriptionsMadeBy(
     .execute();
 }
 
+/** The names of the events that are still on their way to a subscription. */
+export async function eventsUnderWay(
+  { account_id }: Access,
+  db: Database,
+  id: string,
+): Promise<string[]> {
+  const rows = await outboxTables(db)
+    .selectFrom("outbox_deliveries as d")
+    .innerJoin("outbox_events as e", (join) =>
+      join.onRef("e.account_id", "=", "d.account_id").onRef("e.id", "=", "d.event_id"),
+    )
+    .select("e.name")
+    .distinct()
+    .where("d.account_id", "=", account_id)
+    .where("d.subscription_id", "=", id)
+    .where("d.state", "in", ["pending", "inflight"])
+    .execute();
+  return rows.map(({ name }) => name);
+}
+
 /** Changes a subscription. */
 export async function updateSubscription(
   access: Access,

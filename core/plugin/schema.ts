@@ -35,7 +35,10 @@ FormatRegistry.Set("timezone", isTimezone);
 FormatRegistry.Set("currency", (text) => currencies.has(text));
 FormatRegistry.Set("decimal", (text) => /^\d{1,12}(\.\d{1,4})?$/.test(text));
 // Looked at before its length was found too large as well: on a long text the pattern would take minutes.
-FormatRegistry.Set("email", (text) => text.length <= 320 && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text));
+FormatRegistry.Set(
+  "email",
+  (text) => text.length <= 320 && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text),
+);
 FormatRegistry.Set("uri", (text) => URL.canParse(text));
 
 TypeRegistry.Set<TSchema & { enum: readonly unknown[] }>("Choice", (schema, value) =>

@@ -93,6 +93,8 @@ export interface ToolFace {
   readonly name: string;
   readonly title: string;
   readonly toolset: Toolset;
+  /** Which fields of a record make the line that a list shows of it; all that there is room for where absent. */
+  readonly line?: readonly string[];
   /** Can it not be undone? A `DELETE` is so anyway. */
   readonly destructive?: boolean;
   /** Does it reach beyond this server, to guests or channels? */

@@ -100,7 +100,12 @@ export const list = defineOperation({
     ...pageInput(["-created_at", "title", "updated_at"]),
   }),
   output: pageOf(Listing),
-  tool: { name: "list_listings", title: "List listings", toolset: "core" },
+  tool: {
+    name: "list_listings",
+    title: "List listings",
+    toolset: "core",
+    line: ["title", "status", "timezone", "currency", "base_price", "max_guests"],
+  },
   async handler(input, { db, access, scopes }) {
     const { data, page } = await store.list(access, db, input);
     return { data: data.map((listing) => shown(listing, scopes)), page };

@@ -30,7 +30,11 @@ export function amountsOf(
   if (given.total_price !== null) return given;
   if (given.accommodation_total === null) {
     if (base_price === null || input.kind === "owner_stay") return given;
-    given.accommodation_total = fromMinor(toMinor(base_price, currency) * nights, currency);
+    given.accommodation_total = amountOf(
+      toMinor(base_price, currency) * nights,
+      currency,
+      "accommodation_total",
+    );
     given.cleaning_fee ??= cleaning_fee;
   }
   const minor = (amount: string | null, field: string): number =>
@@ -43,6 +47,13 @@ export function amountsOf(
       "too_large",
       '"discounts_total" is larger than all that it is taken from',
     );
-  given.total_price = fromMinor(total, currency);
+  given.total_price = amountOf(total, currency, "total_price");
   return given;
+}
+
+/** A sum as it is shown. Throws beyond what an amount may have. */
+function amountOf(minor: number, currency: string, field: string): string {
+  const text = fromMinor(minor, currency);
+  if (/^\d{1,12}(\.|$)/.test(text)) return text;
+  throw invalid(field, "too_large", `"${field}" comes to ${text}, more than an amount may be`);
 }

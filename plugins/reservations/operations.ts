@@ -89,7 +89,20 @@ export const list = defineOperation({
   }),
   output: pageOf(Reservation),
   problems: ["not_found", "listing_not_permitted"],
-  tool: { name: "search_reservations", title: "Search reservations", toolset: "core" },
+  tool: {
+    name: "search_reservations",
+    title: "Search reservations",
+    toolset: "core",
+    line: [
+      "guest",
+      "listing_title",
+      "check_in_date",
+      "check_out_date",
+      "stage",
+      "num_guests",
+      "channel",
+    ],
+  },
   async handler({ stay_overlaps, ...input }, context) {
     const { db, access } = context;
     // A stranger's id is an error, not an empty list.

@@ -9,6 +9,7 @@ import {
   type Context,
   defineOperation,
   deleteSubscription,
+  eventsUnderWay,
   findSubscription,
   insertSubscription,
   invalid,
@@ -155,7 +156,15 @@ export const update = defineOperation({
     const before = await find(context, id);
     expect(before);
     const change: Partial<SubscriptionRow> = { updated_at: now, version: before.version + 1 };
-    if (input.url !== undefined) change.url = input.url;
+    if (input.url !== undefined) {
+      // What is on its way goes there too, whatever the subscription is to be told from now on.
+      const waiting = await eventsUnderWay(access, db, id);
+      mustBeOpen(
+        waiting.filter((name) => context.events.has(name)),
+        context,
+      );
+      change.url = input.url;
+    }
     if (input.description !== undefined) change.description = input.description;
     if (input.url !== undefined || input.events !== undefined) {
       // Whoever directs what is told must be allowed to see it himself.

@@ -66,6 +66,7 @@ const asked: Record<
   "a limit of nothing": [422, "validation_failed", "limit", "?limit="],
   "a sort that is not there": [422, "validation_failed", "sort", "?sort=id;drop"],
   "fields that are not there": [422, "validation_failed", "fields", "?fields=id,pin"],
+  "a field named constructor": [422, "validation_failed", "fields", "?fields=id,constructor"],
   "a cursor of somebody else": [400, "invalid_cursor", undefined, "?cursor=%01%ff"],
   "an id of nobody": [404, "not_found", undefined, "/%01"],
   "an id with a NUL": [422, "validation_failed", "id", "/%00"],

@@ -53,6 +53,15 @@ describe("the price of a reservation", () => {
     expect((await inn.nights(listing)).map(([date]) => date)).not.toContain("2027-06-01");
   });
 
+  test("is refused where the sum is more than an amount may be", async () => {
+    const listing = await inn.listing({ base_price: "999999999999.99" });
+    const nights = await inn.book(listing, "2027-06-01", "2027-06-03", {});
+    expect(fault(nights)).toEqual([422, "validation_failed", "accommodation_total"]);
+    const fees = { accommodation_total: "999999999999.99", fees_total: "1" };
+    const sum = await inn.book(listing, "2027-06-01", "2027-06-02", fees);
+    expect(fault(sum)).toEqual([422, "validation_failed", "total_price"]);
+  });
+
   test("follows from exact sums, not from floating numbers", async () => {
     const listing = await inn.listing({ base_price: "0.1" });
     const stay = await inn.stay(listing, "2027-05-01", "2027-05-04", {});

@@ -64,6 +64,20 @@ describe("who subscribes", () => {
     ]);
   });
 
+  test("cannot lead away what is on its way and not its to see", async () => {
+    const { json } = await inn.client("POST", "/v1/webhooks", body(["reservation.cancelled"]));
+    const stay = await inn.stay(await inn.listing(), "2027-05-14", "2027-05-17");
+    await inn.client("POST", `/v1/reservations/${stay.id}/cancel`);
+    const thief = await keyWith("webhooks:write");
+    const narrowed = await thief("PATCH", `/v1/webhooks/${json.id}`, {
+      events: ["webhook.verification"],
+    });
+    expect(narrowed.status).toBe(200);
+    const led = await thief("PATCH", `/v1/webhooks/${json.id}`, { url: "https://thief.example/" });
+    expect(fault(led)).toEqual([403, "insufficient_scope"]);
+    expect(led.json.error.required_scopes).toEqual(["reservations:read"]);
+  });
+
   test("hears only of events that were chosen", async () => {
     const one = (await inn.client("POST", "/v1/webhooks", body(["reservation.cancelled"]))).json;
     const stay = await inn.stay(await inn.listing(), "2027-05-14", "2027-05-17");
