@@ -119,7 +119,7 @@ function program(config: () => Config, plugins: readonly Plugin[]): Command {
               `Unknown scopes: ${unknown.join(", ")}. There are: *, ${registry.scopes.join(", ")}`,
             );
           }
-          if (rateTiers[options.tier] === undefined) {
+          if (!Object.hasOwn(rateTiers, options.tier)) {
             throw new Error(
               `Unknown tier "${options.tier}". There are: ${Object.keys(rateTiers).join(", ")}`,
             );

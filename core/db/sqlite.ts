@@ -28,8 +28,8 @@ const mostStatements = 500;
 const openTimeout = 5000;
 /** In KiB: the pages that a busy writer touches again and again. */
 const writerCache = 65_536;
-/** 40 MB of write-ahead log. */
-const checkpointPages = 10_000;
+/** 16 MB of write-ahead log. */
+const checkpointPages = 4000;
 
 /** One connection, which keeps the statements that it has prepared. */
 export class SqliteConnection implements HandleConnection {

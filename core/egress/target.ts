@@ -17,7 +17,8 @@ export interface Target {
 
 /** Takes a URL apart and judges what can be judged without a lookup. */
 export function parseTarget(text: string, mayReach: AddressRule): Target | UrlFault {
-  if (!URL.canParse(text)) return "invalid";
+  // `new URL` would drop white space and line breaks without a word: what is stored would not be what is dialled.
+  if (!URL.canParse(text) || /[\s\p{Cc}]/u.test(text)) return "invalid";
   // `new URL` also settles odd spellings: 2130706433, 0x7f.1 and ①②⑦.0.0.1 all become 127.0.0.1.
   const url = new URL(text);
   if (url.protocol !== "https:") return "not_https";

@@ -237,7 +237,8 @@ function describe(errors: Iterable<ValueError>): Detail[] {
  */
 const isMonstrous = ({ type, path, value }: ValueError): boolean =>
   type === ValueErrorType.ArrayMaxItems ||
-  (/\/\d+$/.test(path) && (typeof value === "object" || String(value).length > 1000));
+  (/\/\d+$/.test(path) &&
+    (typeof value === "object" || (typeof value === "string" && value.length > 1000)));
 
 /** `/guest/emails/0` → `guest.emails[0]`. */
 const fieldOf = (path: string): string =>

@@ -51,7 +51,7 @@ export async function makeData(scratch: string): Promise<Data> {
     listings.push(((await answer.json()) as { id: string }).id);
   }
   const plan = {
-    kind: "create",
+    kind: "stay",
     clients: 16,
     warmup: 0,
     seconds: 120,

@@ -12,6 +12,7 @@
 
 import { Database } from "bun:sqlite";
 
+import { type Guest, guestColumns, guestOf } from "./limit_guest.ts";
 import { columns, recordOf, type ReservationRow } from "./limit_record.ts";
 import { faultOf, type Listing, type NewStay, rowOf } from "./limit_stay.ts";
 
@@ -37,6 +38,10 @@ const listingById = database.query<Listing, [string, string]>(
 );
 const insert = database.query(
   `insert into reservations (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`,
+);
+
+const insertGuest = database.query(
+  `insert into guests (${guestColumns.join(", ")}) values (${guestColumns.map(() => "?").join(", ")})`,
 );
 
 interface Key {
@@ -109,6 +114,16 @@ async function create(request: Request): Promise<Response> {
   return new Response(JSON.stringify(recordOf(row)), made);
 }
 
+async function createGuest(request: Request): Promise<Response> {
+  const key = keyOf(request);
+  if (key === undefined) return refuse(401, "Unknown API key");
+  const guest = guestOf((await request.json()) as Partial<Guest>, key.account_id);
+  if (guest === undefined) return refuse(422, "A field is wrong");
+  const row = { ...guest, tags: JSON.stringify(guest.tags) };
+  insertGuest.run(...(guestColumns.map((column) => row[column]) as string[]));
+  return new Response(JSON.stringify(guest), made);
+}
+
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: Number(process.env.LIMIT_PORT),
@@ -116,6 +131,7 @@ const server = Bun.serve({
   routes: {
     "/v1/reservations/:id": { GET: read },
     "/v1/reservations": { GET: page, POST: create },
+    "/v1/guests": { POST: createGuest },
   },
 });
 

@@ -12,13 +12,13 @@
 
 import { readFileSync } from "node:fs";
 
-import { pagePath, readPath, stayBody } from "./cases.ts";
+import { guestBody, type Kind, pagePath, readPath, stayBody } from "./cases.ts";
 
 /** What to send. */
 export interface LoadPlan {
   readonly port: number;
   readonly key: string;
-  readonly kind: "read" | "page" | "create";
+  readonly kind: Kind;
   readonly clients: number;
   /** Before the seconds that count. */
   readonly warmup: number;
@@ -60,7 +60,7 @@ const nothing = Buffer.alloc(0);
 /** Runs a plan in this process. */
 async function run(plan: LoadPlan): Promise<LoadResult> {
   const next = requests(plan);
-  const status = Buffer.from(plan.kind === "create" ? " 201 " : " 200 ");
+  const status = Buffer.from(plan.kind === "stay" || plan.kind === "guest" ? " 201 " : " 200 ");
   const started = performance.now();
   const from = started + plan.warmup * 1000;
   const until = from + plan.seconds * 1000;
@@ -140,10 +140,12 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
 function requests({ kind, key, listings, ids, first }: LoadPlan): (index: number) => Buffer {
   const head = (line: string): string =>
     `${line} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n`;
-  if (kind === "create") {
-    const start = `${head("POST /v1/reservations")}Content-Type: application/json\r\nContent-Length: `;
+  if (kind === "stay" || kind === "guest") {
+    const path = kind === "stay" ? "POST /v1/reservations" : "POST /v1/guests";
+    const start = `${head(path)}Content-Type: application/json\r\nContent-Length: `;
     return (index) => {
-      const body = stayBody(listings, first + index);
+      const place = first + index;
+      const body = kind === "stay" ? stayBody(listings, place) : guestBody(place);
       return Buffer.from(`${start}${body.length}\r\n\r\n${body}`);
     };
   }

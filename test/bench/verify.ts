@@ -7,7 +7,7 @@
 import { Database } from "bun:sqlite";
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 
-import { pagePath, readPath, seeded, stay, stayBody } from "./cases.ts";
+import { guestBody, pagePath, readPath, seeded, stay, stayBody } from "./cases.ts";
 import type { Data } from "./data.ts";
 import type { Peer } from "./peer.ts";
 
@@ -100,6 +100,19 @@ export async function verifySame(
   ];
   strictEqual(made.status, 201);
   deepStrictEqual(withoutOwn(made.json), withoutOwn(model.json));
+  const [guest, other] = [
+    await ask(limit, key, "/v1/guests", guestBody(0)),
+    await ask(innkeep, key, "/v1/guests", guestBody(0)),
+  ];
+  strictEqual(guest.status, 201);
+  deepStrictEqual(withoutOwn(guest.json), withoutOwn(other.json));
+  const faults = [{ full_name: "" }, { email: "a" }, { phone: "12" }, { tags: "regular" }];
+  for (const peer of [limit, innkeep]) {
+    for (const fault of faults) {
+      const wrong = JSON.stringify({ full_name: "A", ...fault });
+      strictEqual((await ask(peer, key, "/v1/guests", wrong)).status, 422);
+    }
+  }
 }
 
 /** A new reservation without its ids and its instants, which no two have in common. */
@@ -110,8 +123,8 @@ function withoutOwn(json: Record<string, unknown>): unknown {
   );
 }
 
-/** Every create that was answered is in the database of the peer, which was killed. */
-export function verifyStored(peer: Peer, { listings }: Data, answered: number): void {
+/** Every booking that was answered is in the database of the peer, which was killed. */
+export function verifyStays(peer: Peer, { listings }: Data, answered: number): void {
   using database = new Database(peer.file);
   const rows = database
     .query<{ place: string }, []>("select listing_id || check_in_date as place from reservations")
@@ -122,4 +135,13 @@ export function verifyStored(peer: Peer, { listings }: Data, answered: number): 
     const { listing_id, check_in_date } = stay(listings, index);
     ok(stored.has(listing_id + check_in_date), `reservation ${index} was answered and is lost`);
   }
+}
+
+/** Every guest that was answered is in the database of the peer, which was killed. */
+export function verifyGuests(peer: Peer, answered: number): void {
+  using database = new Database(peer.file);
+  const { n } = database
+    .query<{ n: number }, []>("select count(*) as n from guests where notes is not null")
+    .get() ?? { n: 0 };
+  strictEqual(n, answered, "as many guests stored as answered");
 }

@@ -158,6 +158,10 @@ describe("a command that cannot be done says why, and exits with 1:", () => {
       ["keys", "create", "--label", "x", "--scopes", "fly:high"],
       /Unknown scopes: fly:high\. There are: \*, /,
     ],
+    "a tier that only JavaScript knows": [
+      ["keys", "create", "--label", "x", "--scopes", "*", "--tier", "constructor"],
+      'Unknown tier "constructor"',
+    ],
     "an unknown tier": [
       ["keys", "create", "--label", "x", "--scopes", "*", "--tier", "gold"],
       'Unknown tier "gold"',

@@ -63,6 +63,8 @@ describe("judge()", () => {
       "https://example.com:70000/",
       "https://1.2.3.4.5/",
       "https://[fe80::1%25eth0]/",
+      " https://example.com/",
+      "https://example.com/\r\nX: y",
     ]) {
       expect([url, egress.judge(url)]).toEqual([url, "invalid"]);
     }

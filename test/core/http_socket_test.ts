@@ -161,6 +161,15 @@ test("what is no HTTP, or none that we speak, harms nobody", async () => {
   expect((await speak(head("GET /v1/notes"))).status).toBe(200);
 });
 
+test("a Host that is missing, as in HTTP/1.0, or that is none changes nothing", async () => {
+  const key_header = `X-API-Key: ${key}\r\nConnection: close\r\n\r\n`;
+  expect((await speak(`GET /v1/notes?limit=1 HTTP/1.0\r\n${key_header}`)).status).toBe(200);
+  for (const host of ["a b[", "[::", "x:99999999", "a/b?c#d", ""]) {
+    const reply = await speak(`GET /v1/notes/none HTTP/1.1\r\nHost: ${host}\r\n${key_header}`);
+    expect([reply.status, reply.headers.has("x-request-id")]).toEqual([404, true]);
+  }
+});
+
 test("HEAD answers as GET would, without the body", async () => {
   const get = await speak(head("GET /v1/notes"));
   const headed = await speak(head("HEAD /v1/notes"));

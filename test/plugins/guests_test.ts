@@ -24,6 +24,17 @@ const names = async (query: string): Promise<string[]> => {
 describe("a guest", () => {
   beforeEach(() => inn.clock.set(today));
 
+  test("has no address that takes the server minutes to look at", async () => {
+    const since = performance.now();
+    const email = `a@${".".repeat(200_000)}@`;
+    expect(fault(await inn.client("POST", "/v1/guests", { full_name: "A", email }))).toEqual([
+      422,
+      "validation_failed",
+      "email",
+    ]);
+    expect(performance.now() - since).toBeLessThan(2000);
+  });
+
   test("needs a name, and has null for what is not known", async () => {
     const guest = await add({ full_name: "Ada Lovelace" });
     expect(guest).toEqual({

@@ -140,6 +140,17 @@ describe("the words of a listing", () => {
 });
 
 describe("a new listing", () => {
+  test("may be as wrong as it likes: it is refused at once", async () => {
+    const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+    const body = JSON.stringify({ ...small, tags: "?" }).replace('"?"', deep);
+    const tags = await inn.client("POST", "/v1/listings", body);
+    expect(fault(tags)).toEqual([422, "validation_failed", "tags[0]"]);
+    const amenities = Array.from({ length: 100_000 }, (_, count) => count.toString(36));
+    expect(fault(await create({ amenities }))).toEqual([422, "validation_failed", "amenities"]);
+    const timezone = "A".repeat(900_000);
+    expect(fault(await create({ timezone }))).toEqual([422, "validation_failed", "timezone"]);
+  });
+
   test("needs a title, a zone and a currency, has sensible values for the rest, and is told of", async () => {
     let listing: Json;
     const told = await inn.told(async () => {

@@ -160,6 +160,16 @@ describe("the instant of a check-in", () => {
   });
 });
 
+test("the last day of four digits cannot be booked: its evening is of a year that has five", async () => {
+  const listing = await inn.listing({ timezone: "America/New_York", check_out_time: "23:00" });
+  for (const [from, to] of [
+    ["9999-12-30", "9999-12-31"],
+    ["0000-12-30", "0000-12-31"],
+  ] as const)
+    expect((await inn.book(listing, from, to)).status).toBe(422);
+  expect((await inn.book(listing, "9998-12-30", "9998-12-31")).status).toBe(201);
+});
+
 test("the instant of a check-out follows from its own date and time", async () => {
   const listing = await inn.listing({ check_in_time: "16:00", check_out_time: "10:30" });
   // Over the night in which summer time begins, and over the one in which it ends.
