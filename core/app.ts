@@ -8,7 +8,15 @@ import { auditPlugin } from "./audit/mod.ts";
 import { type CallServices, callsPlugin } from "./call/mod.ts";
 import { inAccount, inJob } from "./call/system.ts";
 import type { Config } from "./config/mod.ts";
-import { type Clock, open, type Store, type StoreOptions, systemClock } from "./db/mod.ts";
+import {
+  type Clock,
+  open,
+  readMeta,
+  type Store,
+  type StoreOptions,
+  systemClock,
+  writeMeta,
+} from "./db/mod.ts";
 import { createEgress } from "./egress/mod.ts";
 import { createDocs } from "./http/docs.ts";
 import { createHttp, createLimits, type Fetch, type Limits } from "./http/mod.ts";
@@ -27,7 +35,7 @@ import { createMetrics, type Metrics } from "./metrics/mod.ts";
 import { createDeliverer, createReactor, type Deliverer, outboxPlugin } from "./outbox/mod.ts";
 import { createRegistry, type Registry } from "./plugin/registry.ts";
 import type { Plugin } from "./plugin/types.ts";
-import { createSecrets, secretKey } from "./secrets/mod.ts";
+import { createSecrets, mustFit, proofOf, secretKey } from "./secrets/mod.ts";
 import { createWeb } from "./web/endpoints.ts";
 
 /** The server, in parts. */
@@ -88,7 +96,10 @@ export function createApp({
   const log = createLog(config.logLevel);
   const { dataDir } = config;
   const store = open({ dataDir, migrations: migrationsOf(registry), plugins: databasePlugins });
-  const secrets = createSecrets(secretKey(config.secretKey, dataDir));
+  const proof = readMeta(dataDir, "secret_proof");
+  const secrets = createSecrets(secretKey(config.secretKey, dataDir, proof !== undefined));
+  if (proof === undefined) writeMeta(dataDir, "secret_proof", proofOf(secrets));
+  else mustFit(secrets, proof);
   const egress = createEgress({
     allow: config.egressAllow,
     ...(config.egressCa === undefined ? {} : { ca: config.egressCa }),

@@ -40,6 +40,7 @@ export {
 export { create as createApiKey } from "./identity/api_keys.ts";
 export { covers } from "./identity/scopes.ts";
 export {
+  countSubscriptions,
   deleteSubscription,
   eventsUnderWay,
   findSubscription,
@@ -69,6 +70,7 @@ export {
   date,
   instant,
   localTime,
+  metadata,
   money,
   nullable,
   ref,

@@ -4,7 +4,9 @@
  * @module
  */
 
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { isIP, isIPv4 } from "node:net";
 import { resolve } from "node:path";
 
 import ipaddr from "ipaddr.js";
@@ -60,14 +62,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 
   const config: Config = {
     dataDir: resolve(given("DATA_DIR") ?? "./data"),
-    host: given("HOST") ?? "127.0.0.1",
+    host: read("HOST", "127.0.0.1", parseHost),
     port,
     baseUrl: read("BASE_URL", `${scheme}://localhost:${port}`, parseBaseUrl),
     tls,
     trustedProxies: read("TRUSTED_PROXIES", [], parseCidrs),
     secretKey: read("SECRET_KEY", undefined, parseSecret),
     egressAllow: read("EGRESS_ALLOW", [], parseCidrs),
-    egressCa: read("EGRESS_CA", undefined, parsePemFile),
+    egressCa: read("EGRESS_CA", undefined, parseCertificates),
     retrySeconds: read(
       "WEBHOOK_RETRY_SECONDS",
       [5, 300, 1800, 7200, 18_000, 36_000, 50_400],
@@ -87,6 +89,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 /** The environment is wrong. */
 export class ConfigError extends Error {}
 
+const mostPerMinute = 1_000_000_000;
+
 const defaultTiers = { anonymous: 60, free: 60, pro: 300, enterprise: 1200 };
 
 function parsePort(text: string): number {
@@ -95,12 +99,21 @@ function parsePort(text: string): number {
   return port;
 }
 
+function parseHost(text: string): string {
+  const name = /^(?=.{1,253}$)[a-z0-9]([\w-]{0,62})(\.[a-z0-9]([\w-]{0,62}))*$/i;
+  // Of digits only, it is an address that is not whole.
+  if (isIP(text) > 0 || (name.test(text) && !/^[\d.]+$/.test(text))) return text;
+  throw new Error(`"${text}" must be an address such as 0.0.0.0, or a host name, without a port`);
+}
+
 function parseBaseUrl(text: string): string {
+  // First, and without the text: a password might be in it.
+  if (text.includes("@")) throw new Error("must be without user name and password");
   if (!/^https?:\/\//.test(text) || !URL.canParse(text))
     throw new Error(`"${text}" is no http or https URL`);
   const url = new URL(text);
-  if (url.pathname !== "/" || url.search !== "")
-    throw new Error(`"${text}" must be without path and query`);
+  if (url.pathname !== "/" || /[?#]/.test(text))
+    throw new Error(`"${text}" must be without path, query and fragment`);
   return url.origin;
 }
 
@@ -115,7 +128,9 @@ function readTls(
     return undefined;
   }
   try {
-    return { cert: parsePemFile(cert), key: parsePemFile(key) };
+    const tls = { cert: parseCertificates(cert), key: parsePemFile(key) };
+    mustBelong(tls, { cert, key });
+    return tls;
   } catch (error) {
     faults.push(
       `INNKEEP_TLS_CERT or INNKEEP_TLS_KEY: ${error instanceof Error ? error.message : String(error)}`,
@@ -124,14 +139,59 @@ function readTls(
   }
 }
 
+/** Throws where a key cannot be used, or is another one than the certificate's; `files` is where they came from. */
+function mustBelong(
+  { cert, key }: { readonly cert: string; readonly key: string },
+  files: { readonly cert: string; readonly key: string },
+): void {
+  const secret = attempt(
+    () => createPrivateKey(key),
+    `"${files.key}" holds no private key that can be read: it is damaged, or locked with a password`,
+  );
+  if (!new X509Certificate(cert).checkPrivateKey(secret))
+    throw new Error(`the key in "${files.key}" is not that of the certificate in "${files.cert}"`);
+}
+
+/** What `work` answers; the faults of libraries become a sentence of ours. */
+function attempt<T>(work: () => T, otherwise: string): T {
+  try {
+    return work();
+  } catch {
+    throw new Error(otherwise);
+  }
+}
+
 function parseCidrs(text: string): string[] {
   return text.split(",").map((part) => {
     const cidr = part.trim();
     const full = cidr.includes("/") ? cidr : `${cidr}/${cidr.includes(":") ? 128 : 32}`;
-    if (!ipaddr.isValidCIDR(full))
-      throw new Error(`"${cidr}" is no address range such as 192.168.0.0/16`);
+    if (!isRange(full)) {
+      throw new Error(
+        `"${cidr}" is no address range such as 192.168.0.0/16 or fd00::/8: write the address in full`,
+      );
+    }
     return full;
   });
+}
+
+function isRange(cidr: string): boolean {
+  const [address = ""] = cidr.split("/");
+  // ipaddr.js takes 10.1 for 10.0.0.1. An IPv4 address in the clothes of an IPv6 one would match nothing.
+  if (isIP(address) === 0 || address.includes("%") || !ipaddr.isValidCIDR(cidr)) return false;
+  return isIPv4(address) || ipaddr.process(address).kind() === "ipv6";
+}
+
+function parseCertificates(file: string): string {
+  const text = parsePemFile(file);
+  const found = text.match(/-----BEGIN ([A-Z0-9 ]*CERTIFICATE)-----[^]*?-----END \1-----/g) ?? [];
+  if (found.length === 0) throw new Error(`"${file}" holds no certificate`);
+  for (const [place, one] of found.entries()) {
+    attempt(
+      () => new X509Certificate(one),
+      `certificate ${place + 1} of "${file}" is damaged: it cannot be read`,
+    );
+  }
+  return text;
 }
 
 function parsePemFile(file: string): string {
@@ -162,9 +222,13 @@ function parseSeconds(text: string): number[] {
 function parseTiers(text: string): Record<string, number> {
   const tiers: Record<string, number> = { ...defaultTiers };
   for (const part of text.split(",")) {
-    const [, name, limit] = /^\s*([a-z_]+)\s*=\s*(\d+)\s*$/.exec(part) ?? [];
-    if (name === undefined || Number(limit) < 1)
-      throw new Error(`"${part}" must look like pro=300`);
+    // By its first letter no name is one that JavaScript has a meaning of its own for, such as __proto__.
+    const [, name, limit] = /^\s*([a-z][a-z_]{0,39})\s*=\s*(\d{1,10})\s*$/.exec(part) ?? [];
+    if (name === undefined || Number(limit) < 1 || Number(limit) > mostPerMinute) {
+      throw new Error(
+        `"${part.slice(0, 60)}" must look like pro=300: a name of small letters, and 1 to ${mostPerMinute} requests`,
+      );
+    }
     tiers[name] = Number(limit);
   }
   return tiers;

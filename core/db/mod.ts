@@ -11,8 +11,10 @@ import { join } from "node:path";
 
 import type { KyselyPlugin } from "kysely";
 
+import { inDataDir } from "./directory.ts";
 import { type Database, handleMaker } from "./handle.ts";
 import { newUlid } from "./ids.ts";
+import { readMetaOf, writeMetaOf } from "./meta.ts";
 import { migrate, type MigrationName, type MigrationSet, pendingMigrations } from "./migrate.ts";
 import { ownDatabase } from "./owner.ts";
 import { createReader } from "./reader.ts";
@@ -63,6 +65,14 @@ const readers = 4;
 /** The database file in its directory. */
 const databaseFile = (dataDir: string): string => join(dataDir, "innkeep.db");
 
+/** A fact about the database itself. */
+export const readMeta = (dataDir: string, key: string): string | undefined =>
+  readMetaOf(databaseFile(dataDir), key);
+
+/** Notes such a fact, unless one of that name is there already. */
+export const writeMeta = (dataDir: string, key: string, value: string): void =>
+  writeMetaOf(databaseFile(dataDir), key, value);
+
 /** Opens the database, migrates it, and lends it out. */
 export function open({ dataDir, migrations, plugins = [] }: StoreOptions): Store {
   migrateFile(dataDir, migrations);
@@ -96,8 +106,7 @@ export const patience = 2000;
  * while a server of another version holds the file.
  */
 export function migrateFile(dataDir: string, migrations: readonly MigrationSet[]): MigrationName[] {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const connection = openWriter(databaseFile(dataDir));
+  const connection = inDataDir(dataDir, () => openWriter(databaseFile(dataDir)));
   connection.database.pragma(`busy_timeout = ${patience}`);
   try {
     if (pendingMigrations(connection, migrations).length === 0) return [];

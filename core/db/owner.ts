@@ -4,10 +4,11 @@
  * @module
  */
 
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import Sqlite from "better-sqlite3";
+
+import { inDataDir } from "./directory.ts";
 
 /**
  * Takes the directory for this process; answers how to give it back. Throws where another process has it. The lock is
@@ -15,8 +16,10 @@ import Sqlite from "better-sqlite3";
  * only migrates has it for a moment, which `patience_ms` may outlast.
  */
 export function ownDatabase(dataDir: string, patience_ms = 0): () => void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const lock = new Sqlite(join(dataDir, "owner.lock"), { timeout: patience_ms });
+  const lock = inDataDir(
+    dataDir,
+    () => new Sqlite(join(dataDir, "owner.lock"), { timeout: patience_ms }),
+  );
   try {
     lock.exec("begin exclusive");
   } catch {

@@ -123,9 +123,18 @@ export function answerError(exchange: Exchange, error: unknown, log: Log): Respo
 
 const unavailable = /^SQLITE_(FULL|BUSY|IOERR|READONLY|CANTOPEN)/;
 
+/** Has the caller hung up while its body was read? That is no fault of ours, and nobody is there to be answered. */
+const hungUp = ({ signal }: Request, error: unknown): boolean =>
+  signal.aborted && error instanceof Error && error.name === "AbortError";
+
 function unexpected({ request_id, request }: Exchange, error: unknown, log: Log): Problem {
   const { pathname } = new URL(request.url);
-  log.error({ err: error, request_id, method: request.method, path: pathname }, "A request failed");
+  const about = { request_id, method: request.method, path: pathname };
+  if (hungUp(request, error)) {
+    log.debug(about, "A caller hung up in the middle of its body");
+    return new Problem("invalid_json", "The connection ended before the body did: send it again");
+  }
+  log.error({ err: error, ...about }, "A request failed");
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (unavailable.test(code)) {
     return new Problem(

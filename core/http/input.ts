@@ -10,7 +10,7 @@ import type { RegisteredOperation } from "../plugin/registry.ts";
 import { inner, type TObject, type TSchema } from "../plugin/schema.ts";
 
 /** Largest body of an operation, in bytes. */
-const mostBody = 1024 * 1024;
+export const mostBody = 1024 * 1024;
 
 /** A request's input, and what else its query said. */
 export interface RequestInput {
@@ -121,7 +121,8 @@ export async function readBody(request: Request): Promise<string> {
   return text + decoder.decode();
 }
 
-const tooLarge = (): Problem =>
+/** A body is beyond the limit. */
+export const tooLarge = (): Problem =>
   new Problem("payload_too_large", `The body is larger than ${mostBody} bytes: send less at once`, {
     extra: { limit_bytes: mostBody },
   });

@@ -16,6 +16,9 @@ export interface NewAccount {
   readonly password: string;
 }
 
+/** As many as an address that mail can be sent to may have (RFC 5321). */
+const mostEmail = 254;
+
 /** Checks what people type, all of it at once. */
 function checkNewAccount({ name, email, password }: NewAccount): void {
   const details: Detail[] = [];
@@ -23,7 +26,10 @@ function checkNewAccount({ name, email, password }: NewAccount): void {
     void details.push({ field, code, message });
   if (name.trim() === "" || name.length > 120)
     say("account", "required", "The account needs a name of 1 to 120 characters");
-  if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email))
+  // The length first: on a long text the pattern would take minutes.
+  if (email.length > mostEmail)
+    say("email", "too_long", `The e-mail address must have at most ${mostEmail} characters`);
+  else if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email))
     say("email", "invalid_format", `"${email}" is no e-mail address`);
   if (password.length < 10)
     say("password", "too_short", "The password must have at least 10 characters");

@@ -6,11 +6,9 @@
 
 import { isJsonContentType, readRequestBody } from "@modelcontextprotocol/server";
 
+import { mostBody, tooLarge } from "../http/input.ts";
 import { Problem } from "../plugin/problem.ts";
 import type { Message } from "./server.ts";
-
-/** Largest body, in bytes. */
-const mostBody = 4 * 1024 * 1024;
 
 /** A message that was read. */
 export interface ReadMessage {
@@ -27,15 +25,7 @@ export async function readMessage(request: Request): Promise<ReadMessage | Respo
     );
   }
   const body = await readRequestBody(request, mostBody);
-  if (body.tooLarge) {
-    throw new Problem(
-      "payload_too_large",
-      `The body is larger than ${mostBody} bytes: send less at once`,
-      {
-        extra: { limit_bytes: mostBody },
-      },
-    );
-  }
+  if (body.tooLarge) throw tooLarge();
   let message: unknown;
   try {
     message = JSON.parse(body.text);

@@ -11,11 +11,23 @@ import type { App } from "../app.ts";
 import { mustCover } from "../call/mod.ts";
 import { admit, peerOf } from "../http/admit.ts";
 import { type Endpoint, endpoint } from "../http/endpoint.ts";
+import { listAccounts } from "../identity/mod.ts";
 import { definePlugin, defineRoute } from "../plugin/define.ts";
+import { Problem } from "../plugin/problem.ts";
 
 const scope = "metrics:read";
 
 const scrapes = new WeakMap<App, () => Promise<string>>();
+
+/** The figures are of all accounts: over the network they are for the one there is, not for one of several. */
+async function mustBeAlone({ store }: App): Promise<void> {
+  if ((await store.read(listAccounts)).length < 2) return;
+  throw new Problem(
+    "insufficient_scope",
+    "This server has several accounts: its metrics are read on the machine itself",
+    { extra: { required_scopes: [], granted_scopes: [] } },
+  );
+}
 
 async function answer(app: App): Promise<Response> {
   const { createScrape, mediaType } = await import("./scrape.ts");
@@ -34,7 +46,10 @@ const read = defineRoute({
   summary: "Read the server's metrics, as Prometheus takes them.",
   route: "GET /v1/metrics",
   scope,
-  handler: ({ app }) => answer(app),
+  async handler({ app }) {
+    await mustBeAlone(app);
+    return await answer(app);
+  },
 });
 
 /** The metrics, as a plugin of core: by it their scope is known. */
@@ -51,7 +66,10 @@ export function createMetricsEndpoint(app: App): Endpoint {
     // Without a credential the browser of this machine, too, would be let in, and whatever page it shows.
     page: true,
     async answer(exchange) {
-      if (!isLocal(exchange.request)) mustCover((await admit(app, exchange, "/v1")).scopes, scope);
+      if (!isLocal(exchange.request)) {
+        mustCover((await admit(app, exchange, "/v1")).scopes, scope);
+        await mustBeAlone(app);
+      }
       return await answer(app);
     },
   });

@@ -49,8 +49,10 @@ export interface Deliverer {
 
 /** Sent at once, over all receivers, */
 const slots = 128;
-/** and to one of them. */
-const slotsPerLane = 8;
+/** for one account, */
+const slotsPerAccount = 64;
+/** and to one receiver. */
+const slotsPerLane = 4;
 /** A receiver has so long to answer (interface §6.3). */
 const deadline = 10_000;
 /** Other processes may queue something too: so often it is looked at anyway. */
@@ -59,19 +61,37 @@ const grace = 12_000;
 /** Longest wait before a result that could not be written is tried again. */
 const mostPatience = 5000;
 
+/** Counts what is under way, by name. */
+function createCounter() {
+  const counts = new Map<string, number>();
+  const count = (name: string): number => counts.get(name) ?? 0;
+  return {
+    count,
+    add(name: string, change: 1 | -1): void {
+      const now = count(name) + change;
+      if (now === 0) counts.delete(name);
+      else counts.set(name, now);
+    },
+  };
+}
+
 /** Makes the deliverer. */
 export function createDeliverer(options: DelivererOptions): Deliverer {
   const { store, clock, egress, log } = options;
   const pool = new PQueue({ concurrency: slots });
-  const lanes = new Map<string, number>();
+  const lanes = createCounter();
+  const accounts = createCounter();
   const shutdown = new AbortController();
   let stopping = false;
 
   const look = async (): Promise<number> => {
     let left = slots - pool.pending - pool.size;
     const due = left > 0 ? await store.read((db) => dueLanes(db, clock.ms())) : [];
-    for (const { subscription_id } of due) {
-      const room = Math.min(left, slotsPerLane - (lanes.get(subscription_id) ?? 0));
+    // Those that have least under way come first: who never answers must not keep the others waiting.
+    due.sort((a, b) => lanes.count(a.subscription_id) - lanes.count(b.subscription_id));
+    for (const { subscription_id, account_id } of due) {
+      const ofLane = slotsPerLane - lanes.count(subscription_id);
+      const room = Math.min(left, ofLane, slotsPerAccount - accounts.count(account_id));
       if (room <= 0) continue;
       const claimed = await store.write((db) => claim(db, subscription_id, room, clock.ms()));
       left -= claimed.length;
@@ -88,17 +108,17 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   );
 
   const send = (claimed: Claimed): void => {
-    const { subscription_id } = claimed;
-    lanes.set(subscription_id, (lanes.get(subscription_id) ?? 0) + 1);
+    const { subscription_id, account_id } = claimed;
+    lanes.add(subscription_id, 1);
+    accounts.add(account_id, 1);
     void pool.add(async () => {
       try {
         await attempt(claimed);
       } catch (error) {
         log.error({ err: error, delivery: claimed.id }, "A delivery could not be settled");
       } finally {
-        const busy = (lanes.get(subscription_id) ?? 1) - 1;
-        if (busy === 0) lanes.delete(subscription_id);
-        else lanes.set(subscription_id, busy);
+        lanes.add(subscription_id, -1);
+        accounts.add(account_id, -1);
         loop.wake();
       }
     });

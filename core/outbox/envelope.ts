@@ -7,6 +7,7 @@
 
 import canonicalize from "canonicalize";
 
+import { Problem } from "../plugin/problem.ts";
 import type { EventType } from "../plugin/types.ts";
 
 /** An event is refused, loudly, beyond this size: a receiver must be able to rely on what it gets. */
@@ -32,8 +33,10 @@ export function envelopeBytes({ id, event, created_at, data }: Envelope): Uint8A
     }),
   );
   if (bytes.length > mostBytes) {
-    throw new Error(
-      `The event "${event.name}" has ${bytes.length} bytes: at most ${mostBytes} are allowed`,
+    throw new Problem(
+      "payload_too_large",
+      `This makes the event "${event.name}" ${bytes.length} bytes large, and at most ${mostBytes} can be delivered: shorten the texts`,
+      { extra: { limit_bytes: mostBytes } },
     );
   }
   return bytes;

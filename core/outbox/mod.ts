@@ -14,6 +14,7 @@ export { wellFormed } from "./envelope.ts";
 export { createReactor, type InAccount } from "./reactions.ts";
 export { type Emitted, record } from "./record.ts";
 export {
+  countSubscriptions,
   deleteSubscription,
   eventsUnderWay,
   findSubscription,

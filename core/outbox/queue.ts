@@ -28,15 +28,15 @@ const deliveries = (db: Database) => outboxTables(acrossAccounts(db));
 export async function dueLanes(
   db: Database,
   now_ms: number,
-): Promise<{ subscription_id: string; waiting: number }[]> {
+): Promise<{ subscription_id: string; account_id: string }[]> {
   return await deliveries(db)
     .selectFrom("outbox_deliveries as d")
     .innerJoin("outbox_subscriptions as s", "s.id", "d.subscription_id")
-    .select(({ fn }) => ["d.subscription_id", fn.countAll<number>().as("waiting")])
+    .select(["d.subscription_id", "d.account_id"])
     .where("d.state", "=", "pending")
     .where("d.due_ms", "<=", now_ms)
     .where("s.status", "=", "active")
-    .groupBy("d.subscription_id")
+    .groupBy(["d.subscription_id", "d.account_id"])
     .orderBy(({ fn }) => fn.min("d.due_ms"))
     .execute();
 }

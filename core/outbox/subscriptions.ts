@@ -73,6 +73,16 @@ export async function listSubscriptions(
   return await paginate(query, input);
 }
 
+/** How many subscriptions an account has. */
+export async function countSubscriptions({ account_id }: Access, db: Database): Promise<number> {
+  const { count } = await outboxTables(db)
+    .selectFrom("outbox_subscriptions")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("account_id", "=", account_id)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 /** The subscriptions that a credential has made. */
 export async function subscriptionsMadeBy(
   access: Access,

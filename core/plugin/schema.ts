@@ -99,6 +99,20 @@ export function currency(options: SchemaOptions = {}) {
   return t.String({ examples: ["EUR"], ...options, format: "currency" });
 }
 
+const longestKey = 40;
+// JSON Schema has no other bound on names that every reader of it knows; `[^]` for "anything" is JavaScript's alone.
+const anyKey = `^[\\s\\S]{1,${longestKey}}$`;
+
+/** Texts of the caller's own, by names of his own. */
+export function metadata() {
+  return t.Record(t.String({ pattern: anyKey }), text(500), {
+    additionalProperties: false,
+    maxProperties: 50,
+    default: {},
+    description: `The caller's own texts, by names of 1 to ${longestKey} characters.`,
+  });
+}
+
 /** A secret: shown in this answer only, kept out of the audit log, encrypted wherever an answer is kept. */
 export function secret(options: SchemaOptions & { minLength?: number; maxLength?: number } = {}) {
   return t.String({ maxLength: 512, ...options, "x-secret": true });
@@ -249,6 +263,12 @@ const fieldOf = (path: string): string =>
     .replaceAll(/\/(\d+)(?=\/|$)/g, "[$1]")
     .replaceAll("/", ".");
 
+const mostName = 100;
+
+/** The name of a field as a message repeats it: callers choose unknown ones, and their length. */
+const shortened = (name: string): string =>
+  name.length <= mostName ? name : `${name.slice(0, mostName - 1).toWellFormed()}…`;
+
 function explain(error: ValueError): Detail[] {
   const schema = inner(error.schema);
   if (error.type === ValueErrorType.Union) {
@@ -257,7 +277,7 @@ function explain(error: ValueError): Detail[] {
     const inside = first === undefined ? [] : describe(first);
     if (inside.length > 0) return inside;
   }
-  const field = fieldOf(error.path);
+  const field = shortened(fieldOf(error.path));
   const [code, message] = sentence(error, schema, field === "" ? "The body" : `"${field}"`);
   return [{ field: field === "" ? "(body)" : field, code, message }];
 }
@@ -278,6 +298,9 @@ function sentence(error: ValueError, schema: TSchema, name: string): [string, st
     case ValueErrorType.ObjectRequiredProperty:
       return ["required", `${name} is required`];
     case ValueErrorType.ObjectAdditionalProperties:
+      // A name of the caller's own choice: see `metadata`.
+      if (schema.patternProperties !== undefined)
+        return ["invalid_name", `${name}: its name must have 1 to ${longestKey} characters`];
       return ["unknown_field", `${name} is not a field here: remove it or correct its name`];
     case ValueErrorType.StringMinLength:
       return ["too_short", `${name} must have at least ${schema.minLength} characters`];

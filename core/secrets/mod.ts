@@ -11,6 +11,22 @@ import { join } from "node:path";
 
 export { hmacSha256, sha256 } from "./digest.ts";
 
+const proofContext = "key check";
+
+/** What is kept in the database to know the key by. */
+export const proofOf = (secrets: Secrets): string => secrets.encrypt("innkeep", proofContext);
+
+/** Throws unless the key is the one that a proof was made with. */
+export function mustFit(secrets: Secrets, proof: string): void {
+  try {
+    secrets.decrypt(proof, proofContext);
+  } catch {
+    throw new Error(
+      "Cannot start: the secret key is not the one of this database. Restore secret.key (or INNKEEP_SECRET_KEY) that belongs to it",
+    );
+  }
+}
+
 /** Encrypts and decrypts. `context` names what it is and whose: a secret moved to another row no longer opens. */
 export interface Secrets {
   encrypt(text: string, context: string): string;
@@ -46,9 +62,17 @@ export function createSecrets(key: Uint8Array): Secrets {
   };
 }
 
-/** The key from its text (`INNKEEP_SECRET_KEY`), or from `secret.key`, which the first start makes with mode 0600. */
-export function secretKey(given: string | undefined, dataDir: string): Uint8Array {
+/**
+ * The key from its text (`INNKEEP_SECRET_KEY`), or from `secret.key`, which the first start makes with mode 0600. A
+ * database that knows a key already gets no new one: nothing in it could be opened.
+ */
+export function secretKey(given: string | undefined, dataDir: string, known = false): Uint8Array {
   const file = join(dataDir, "secret.key");
+  if (given === undefined && known && !existsSync(file)) {
+    throw new Error(
+      `Cannot start: "${file}" is missing. Restore it from your backup, or set INNKEEP_SECRET_KEY`,
+    );
+  }
   if (given === undefined && !existsSync(file)) {
     // `wx`: of two processes that start together, one makes the key and the other reads it.
     try {

@@ -19,7 +19,7 @@ import {
   t,
   text,
 } from "#core";
-import { find } from "#plugins/listings";
+import { find, mustBeInUse, terms } from "#plugins/listings";
 
 import { occupy, vacate } from "./ledger.ts";
 import { Block, Calendar, reasons } from "./schema.ts";
@@ -85,12 +85,14 @@ export const block = defineOperation({
     note: nullable(text(2000), { default: null }),
   }),
   output: Block,
-  problems: ["not_found", "listing_not_permitted", "dates_unavailable"],
+  problems: ["not_found", "listing_not_permitted", "dates_unavailable", "invalid_transition"],
   tool: { name: "block_dates", title: "Block dates", toolset: "core" },
   async handler(input, context) {
     const { db, access, now } = context;
     checkRange(input.start_date, input.end_date, "end_date");
-    const { id: listing_id } = await find(access, db, input.listing_id);
+    const listing = await terms(access, db, input.listing_id);
+    mustBeInUse(listing);
+    const { id: listing_id } = listing;
     const record: Block = {
       ...input,
       id: newId(),

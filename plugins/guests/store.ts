@@ -78,9 +78,7 @@ const byEmail = prepared<{ account_id: string; email: string }>()((db, { account
     .selectFrom("guests")
     .selectAll()
     .where("account_id", "=", account_id)
-    .where("email", "=", email)
-    .orderBy("created_at")
-    .limit(1),
+    .where("email", "=", email),
 );
 
 /** The guest of an e-mail address, as it is known already. */
@@ -89,7 +87,9 @@ export async function findByEmail(
   db: Database,
   email: string,
 ): Promise<Guest | undefined> {
-  const [row] = await byEmail(db, { account_id, email: email.toLowerCase() });
+  const rows = await byEmail(db, { account_id, email: email.toLowerCase() });
+  // Of several the first one that was made: sorting in the statement would have it planned anew each time.
+  const [row] = rows.sort((a, b) => (a.id < b.id ? -1 : 1));
   return row === undefined ? undefined : guest.decode(row);
 }
 

@@ -13,7 +13,7 @@ import { migrations } from "./migrations.ts";
 import * as operations from "./operations.ts";
 
 export { Listing } from "./schema.ts";
-export { find, terms, type Terms, titles } from "./store.ts";
+export { find, mustBeInUse, terms, type Terms, titles } from "./store.ts";
 export { events, operations };
 
 export default definePlugin({

@@ -148,10 +148,8 @@ export const update = defineOperation({
     const before = await store.find(access, db, id);
     expect(before);
     if (before.status === "archived") throw archived(id);
-    if (input.parent_listing_id === id)
-      throw new Problem("invalid_transition", "A listing cannot be a unit of itself");
     if (typeof input.parent_listing_id === "string")
-      await store.find(access, db, input.parent_listing_id);
+      await mustBeAbove(context, id, input.parent_listing_id);
     const changed = changedFields(before, store.settled(before, input));
     if (changed.length === 0) return shown(before, scopes);
     const change = { ...input, updated_at: now, version: before.version + 1 };
@@ -192,6 +190,18 @@ export const archive = defineOperation({
     return shown(after, scopes);
   },
 });
+
+/** Throws where a listing cannot be a unit of another: of none, of itself, or of one that is a unit of it. */
+async function mustBeAbove({ db, access }: Context, id: string, parent: string): Promise<void> {
+  if (parent === id)
+    throw new Problem("invalid_transition", "A listing cannot be a unit of itself");
+  await store.find(access, db, parent);
+  if (!(await store.isUnitOf(access, db, parent, id))) return;
+  throw new Problem(
+    "invalid_transition",
+    `Listing "${parent}" is a unit of listing "${id}" itself, directly or through others: name another parent`,
+  );
+}
 
 function archived(id: string): Problem {
   return new Problem(

@@ -9,6 +9,7 @@ import {
   currency,
   instant,
   localTime,
+  metadata,
   money,
   nullable,
   ref,
@@ -164,7 +165,7 @@ const details = {
     default: null,
     description: "The caller's own id, once per account.",
   }),
-  metadata: t.Record(text(40), text(500), { maxProperties: 50, default: {} }),
+  metadata: metadata(),
 };
 
 /** What a new listing is made of. */

@@ -16,6 +16,7 @@ import {
   notFound,
   type Page,
   paginate,
+  permits,
   pick,
   prepared,
   Problem,
@@ -87,6 +88,16 @@ export async function terms(access: Access, db: Database, id: string): Promise<T
   if (row === undefined) throw notFound("listing", id);
   mustPermit(access, id);
   return listing.decode(row as Row<Listing>);
+}
+
+/** Throws where a listing takes no more stays and blocks. */
+export function mustBeInUse({ id, status }: Pick<Listing, "id" | "status">): void {
+  if (status !== "archived") return;
+  throw new Problem(
+    "invalid_transition",
+    `Listing "${id}" is archived: its nights can neither be booked nor blocked`,
+    { extra: { current_status: status, allowed: [] } },
+  );
 }
 
 const titlesOf = prepared<{ account_id: string; ids: string }>()((db, { account_id, ids }) =>
@@ -186,7 +197,7 @@ export async function update(
 }
 
 async function mustBeFree(
-  { account_id }: Access,
+  access: Access,
   db: Database,
   external_id: string | null,
   own: string,
@@ -195,16 +206,47 @@ async function mustBeFree(
   const other = await open(db)
     .selectFrom("listings")
     .select("id")
-    .where("account_id", "=", account_id)
+    .where("account_id", "=", access.account_id)
     .where("external_id", "=", external_id)
     .where("id", "!=", own)
     .executeTakeFirst();
   if (other === undefined) return;
+  // Whoever may not touch the other one does not learn which it is.
+  const known = permits(access, other.id);
   throw new Problem(
     "duplicate",
-    `The external_id "${external_id}" belongs to listing "${other.id}" already`,
-    {
-      extra: { resource: "listing", id: other.id },
-    },
+    `The external_id "${external_id}" belongs to ${known ? `listing "${other.id}"` : "another listing"} already`,
+    { extra: { resource: "listing", ...(known ? { id: other.id } : {}) } },
   );
+}
+
+/** Is a listing a unit of another one, however far up? Looked up among all of the account, permitted or not. */
+export async function isUnitOf(
+  { account_id }: Access,
+  db: Database,
+  id: string,
+  above: string,
+): Promise<boolean> {
+  const found = await open(db)
+    // `union` drops what was found before: a circle, where there is one already, comes to its end.
+    .withRecursive("chain", (chain) =>
+      chain
+        .selectFrom("listings")
+        .select(["account_id", "id", "parent_listing_id"])
+        .where("account_id", "=", account_id)
+        .where("id", "=", id)
+        .union(
+          chain
+            .selectFrom("listings")
+            .innerJoin("chain", "chain.parent_listing_id", "listings.id")
+            .select(["listings.account_id", "listings.id", "listings.parent_listing_id"])
+            .where("listings.account_id", "=", account_id),
+        ),
+    )
+    .selectFrom("chain")
+    .select("id")
+    .where("account_id", "=", account_id)
+    .where("parent_listing_id", "=", above)
+    .executeTakeFirst();
+  return found !== undefined;
 }

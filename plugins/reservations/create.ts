@@ -7,7 +7,7 @@
 import { type Context, dateIn, defineOperation, invalid, newId, Problem } from "#core";
 import { occupy } from "#plugins/calendar";
 import { find as findGuest, findByEmail, insert as insertGuest } from "#plugins/guests";
-import { terms } from "#plugins/listings";
+import { mustBeInUse, terms } from "#plugins/listings";
 
 import { holder, nightsHeld, open } from "./change.ts";
 import { newCode } from "./code.ts";
@@ -78,12 +78,7 @@ export const create = defineOperation({
     const { db, access, actor, now, emit } = context;
     const nights = nightsOf(input);
     const listing = await terms(access, db, input.listing_id);
-    if (listing.status === "archived") {
-      throw new Problem(
-        "invalid_transition",
-        `Listing "${listing.id}" is archived: it takes no reservations`,
-      );
-    }
+    mustBeInUse(listing);
     const guest = await guestOf(input.guest, context);
     const { guest: _guest, ...fields } = input;
     const wanted: StoredReservation = {

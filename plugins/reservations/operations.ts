@@ -21,7 +21,7 @@ import {
 } from "#core";
 import { occupy, vacate } from "#plugins/calendar";
 import { find as findGuest } from "#plugins/guests";
-import { terms } from "#plugins/listings";
+import { mustBeInUse, terms } from "#plugins/listings";
 
 import { apply, differs, holder, moveTo, nightsHeld, open } from "./change.ts";
 import { cancelled, rescheduled, updated } from "./events.ts";
@@ -107,7 +107,9 @@ export const list = defineOperation({
     const { db, access } = context;
     // A stranger's id is an error, not an empty list.
     for (const id of input.listing_id ?? []) await terms(access, db, id);
-    if (input.guest_id !== undefined) await findGuest(access, db, input.guest_id);
+    // Guests belong to the whole account: who is restricted to listings must not learn whether one is there.
+    if (input.guest_id !== undefined && access.listing_ids === "all")
+      await findGuest(access, db, input.guest_id);
     const filter =
       stay_overlaps === undefined ? input : { ...input, stay_overlaps: daysOf(stay_overlaps) };
     const { data, page } = await store.list(access, db, filter);
@@ -159,7 +161,10 @@ export const update = defineOperation({
     if (status !== undefined && status !== before.status) {
       Object.assign(change, moveTo(status, before, context));
       const held = holdsNights(before.status);
-      if (!held && holdsNights(status)) await occupy(context, nightsHeld(before), holder(before));
+      if (!held && holdsNights(status)) {
+        mustBeInUse(await terms(access, db, before.listing_id));
+        await occupy(context, nightsHeld(before), holder(before));
+      }
       if (held && !holdsNights(status)) await vacate(context, nightsHeld(before), holder(before));
     }
     const same = Object.keys(change).every((name) => !differs(name, before, change));
@@ -213,11 +218,12 @@ export const reschedule = defineOperation({
     ) {
       throw invalid("check_in_date", "unchanged", "The reservation has these dates already");
     }
+    const listing = await terms(access, db, before.listing_id);
+    mustBeInUse(listing);
     if (holdsNights(before.status)) {
       await vacate(context, nightsHeld(before), holder(before));
       await occupy(context, nightsHeld({ ...before, ...dates }), holder(before));
     }
-    const listing = await terms(access, db, before.listing_id);
     const after = await apply(context, before, { ...dates, nights, ...timesOf(dates, listing) });
     emit(rescheduled, {
       ...open(after),

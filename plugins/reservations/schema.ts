@@ -10,6 +10,7 @@ import {
   date,
   instant,
   localTime,
+  metadata,
   money,
   nullable,
   ref,
@@ -115,7 +116,7 @@ const details = {
     default: null,
     description: "The caller's own id, once per account.",
   }),
-  metadata: t.Record(text(40), text(500), { maxProperties: 50, default: {} }),
+  metadata: metadata(),
 };
 
 const amount = (description: string) => nullable(money(), { default: null, description });

@@ -14,6 +14,7 @@ import {
   type Page,
   type PageInput,
   paginate,
+  permits,
   pick,
   prepared,
   Problem,
@@ -169,7 +170,7 @@ export async function ahead(
 
 /** Throws `duplicate` where another reservation has one of the outside ids. */
 export async function mustBeNew(
-  { account_id }: Access,
+  access: Access,
   db: Database,
   record: Pick<
     StoredReservation,
@@ -181,8 +182,8 @@ export async function mustBeNew(
     return;
   const other = await open(db)
     .selectFrom("reservations")
-    .select("id")
-    .where("account_id", "=", account_id)
+    .select(["id", "listing_id"])
+    .where("account_id", "=", access.account_id)
     .where("id", "!=", record.id)
     .where(({ eb, or, and }) =>
       or([
@@ -196,11 +197,11 @@ export async function mustBeNew(
     )
     .executeTakeFirst();
   if (other === undefined) return;
+  // Whoever may not touch its listing does not learn which one it is.
+  const known = permits(access, other.listing_id);
   throw new Problem(
     "duplicate",
-    `Reservation "${other.id}" has the same id at its channel or source already`,
-    {
-      extra: { resource: "reservation", id: other.id },
-    },
+    `${known ? `Reservation "${other.id}"` : "Another reservation"} has the same id at its channel or source already`,
+    { extra: { resource: "reservation", ...(known ? { id: other.id } : {}) } },
   );
 }

@@ -7,6 +7,7 @@
 import {
   choice,
   type Context,
+  countSubscriptions,
   defineOperation,
   deleteSubscription,
   eventsUnderWay,
@@ -39,6 +40,18 @@ async function find({ access, actor, db }: Context, id: string): Promise<Subscri
   const hidden = access.listing_ids !== "all" && row?.credential_id !== actor.credential_id;
   if (row === undefined || hidden) throw notFound("webhook", id);
   return row;
+}
+
+/** Each event looks at every subscription of its account. */
+const mostSubscriptions = 100;
+
+async function mustHaveRoom({ access, db }: Context): Promise<void> {
+  if ((await countSubscriptions(access, db)) < mostSubscriptions) return;
+  throw invalid(
+    "url",
+    "too_many",
+    `The account has ${mostSubscriptions} subscriptions already: end one of them first`,
+  );
 }
 
 const greeting =
@@ -75,6 +88,7 @@ export const create = defineOperation({
   async handler(input, context, { id, secret, box }) {
     const { db, access, actor, scopes, now, emit } = context;
     mustBeOpen(input.events, context);
+    await mustHaveRoom(context);
     const row: SubscriptionRow = {
       id,
       account_id: access.account_id,

@@ -3,7 +3,7 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 
@@ -201,6 +201,40 @@ test("all that is wrong with the environment is said at once", async () => {
   for (const name of Object.keys(wrong).filter((each) => each !== "DATA_DIR"))
     expect(ran.err).toContain(`INNKEEP_${name}`);
   expect(ran.err).not.toContain("hunter2");
+}, 20_000);
+
+test("a data directory that cannot be used is named, with what to do", async () => {
+  using other = temporaryDir();
+  const file = join(other.dir, "file");
+  writeFileSync(file, "");
+  const broken = join(other.dir, "broken");
+  mkdirSync(join(broken, "innkeep.db"), { recursive: true });
+  const foreign = join(other.dir, "foreign");
+  mkdirSync(foreign);
+  writeFileSync(join(foreign, "innkeep.db"), "x".repeat(8192));
+  for (const dir of [file, join(file, "data"), broken, foreign]) {
+    const ran = await run({ DATA_DIR: dir }, "accounts");
+    expectFailed(ran, `Cannot use the data directory "${dir}": `);
+    expect(ran.err).toContain("INNKEEP_DATA_DIR");
+  }
+}, 20_000);
+
+test("where it cannot listen, the server says where, why, and what to set", async () => {
+  using other = temporaryDir();
+  const own = { DATA_DIR: join(other.dir, "data") };
+  using taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  expectFailed(
+    await run({ ...own, PORT: String(taken.port) }, "serve"),
+    new RegExp(
+      `^Cannot listen on 127.0.0.1, port ${taken.port}: the port is in use.*INNKEEP_PORT`,
+      "m",
+    ),
+  );
+  // An address for documentation is nobody's.
+  expectFailed(
+    await run({ ...own, HOST: "192.0.2.1", PORT: "0" }, "serve"),
+    /^Cannot listen on 192\.0\.2\.1, port 0: that is no address of this machine .*INNKEEP_HOST/m,
+  );
 }, 20_000);
 
 test("data and key are for their owner only", () => {

@@ -2,7 +2,7 @@
  * The environment, read once: defaults, forms, and all faults together.
  */
 
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -84,9 +84,21 @@ test("each fault is named with its variable, and secrets are not repeated", () =
     ["BASE_URL", "https://x/path"],
     ["BASE_URL", "https://x/?q"],
     ["BASE_URL", "ftp://x"],
+    ["BASE_URL", "https://x/#"],
+    ["BASE_URL", "https://x/?"],
+    ["BASE_URL", "https://ada:hunter2@x"],
+    ["HOST", "127.0.0"],
+    ["HOST", "300.1.1.1"],
+    ["HOST", "localhost:3000"],
+    ["HOST", "http://localhost"],
+    ["HOST", "a b"],
     ["TRUSTED_PROXIES", "10.0.0.0/33"],
     ["TRUSTED_PROXIES", "proxy.local"],
     ["EGRESS_ALLOW", "10.0.0.0/8,,"],
+    ["EGRESS_ALLOW", "10.1"],
+    ["EGRESS_ALLOW", "10.1/16"],
+    ["EGRESS_ALLOW", "::ffff:10.0.0.0/104"],
+    ["TRUSTED_PROXIES", "10.1"],
     ["EGRESS_CA", "/nowhere.pem"],
     ["WEBHOOK_RETRY_SECONDS", "5,,300"],
     ["WEBHOOK_RETRY_SECONDS", "-5"],
@@ -95,6 +107,9 @@ test("each fault is named with its variable, and secrets are not repeated", () =
     ["RATE_TIERS", "free"],
     ["RATE_TIERS", "free=0"],
     ["RATE_TIERS", "free=60;pro=1"],
+    ["RATE_TIERS", `free=${"9".repeat(330)}`],
+    ["RATE_TIERS", "free=1000000001"],
+    ["RATE_TIERS", "__proto__=5"],
     ["LOG_LEVEL", "loud"],
     ["SECRET_KEY", "hunter2"],
     ["DATABASE_URL", "postgres://x"],
@@ -115,4 +130,39 @@ test("each fault is named with its variable, and secrets are not repeated", () =
     message = String(error);
   }
   for (const name of Object.keys(all)) expect(message).toContain(`INNKEEP_${name}`);
+});
+
+test("hosts are addresses and names, and a limit may be as large as it makes sense", () => {
+  for (const host of ["0.0.0.0", "::", "::1", "localhost", "pms.example.com", "node_1"])
+    expect(read({ HOST: host }).host).toBe(host);
+  expect(read({ RATE_TIERS: "free=1000000000" }).rateTiers.free).toBe(1_000_000_000);
+});
+
+describe("a certificate or a key that cannot be used is told with its file", () => {
+  const { ca, cert, key } = makeAuthority();
+  const other = makeAuthority();
+  const damaged = (pem: string) => pem.replace(/\n[^-]{8}/, "\n!!!!!!!!");
+  const wrong: Record<string, [name: string, files: Record<string, string>]> = {
+    "a damaged certificate": ["TLS_CERT", { TLS_CERT: damaged(cert), TLS_KEY: key }],
+    "a damaged one behind a good one": ["TLS_CERT", { TLS_CERT: cert + damaged(ca), TLS_KEY: key }],
+    "a damaged key": ["TLS_KEY", { TLS_CERT: cert, TLS_KEY: damaged(key) }],
+    "the key of another certificate": ["TLS_KEY", { TLS_CERT: cert, TLS_KEY: other.key }],
+    "a key in place of a certificate": ["TLS_CERT", { TLS_CERT: key, TLS_KEY: key }],
+    "a damaged authority": ["EGRESS_CA", { EGRESS_CA: damaged(ca) }],
+  };
+  for (const [what, [name, files]] of Object.entries(wrong)) {
+    test(what, () => {
+      using temporary = temporaryDir();
+      const env: Record<string, string> = {};
+      for (const [variable, text] of Object.entries(files)) {
+        env[variable] = join(temporary.dir, `${variable}.pem`);
+        writeFileSync(env[variable], text);
+      }
+      const refused = () => read(env);
+      expect(refused).toThrow(ConfigError);
+      expect(refused).toThrow(`INNKEEP_${name}`);
+      expect(refused).toThrow(env[name]);
+      expect(refused).not.toThrow(/BAD_BASE64|error:|PEM routines/);
+    });
+  }
 });

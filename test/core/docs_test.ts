@@ -134,6 +134,20 @@ describe("Health", () => {
     expect(fresh.app.store.stats.units - before).toBe(1);
   });
 
+  test("is told by a write that is as large as those of requests, and takes the room of one", async () => {
+    await using fresh = await serve({ plugins: [shelvesPlugin], start: false });
+    const look = async () => {
+      await fresh.client()("GET", "/readyz");
+      return (await fresh.rows("core_meta")).filter(({ key }) => key === "probed");
+    };
+    const [first, ...none] = await look();
+    expect([first.value.length, none]).toEqual([64 * 1024, []]);
+    await Bun.sleep(1050);
+    const [second, ...others] = await look();
+    expect([second.value.length, others]).toEqual([64 * 1024, []]);
+    expect(second.value).not.toBe(first.value);
+  });
+
   test("is bad where the database is gone", async () => {
     await using broken = await serve({ plugins: [shelvesPlugin], start: false });
     await broken.app.store.close();

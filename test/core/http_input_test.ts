@@ -115,6 +115,20 @@ describe("refused, with nothing changed, is", () => {
   }
 });
 
+test("a name of 100 KB is not repeated in full", async () => {
+  for (const name of ["x".repeat(100_000), "🏝️".repeat(50_000)]) {
+    const { status, json, text } = await post(JSON.stringify({ text: "a", [name]: 1 }));
+    expect([status, json.error.code]).toEqual([422, "validation_failed"]);
+    const [{ field, code, message }] = json.error.details;
+    expect([code, field.length <= 100, field.endsWith("…")]).toEqual(["unknown_field", true, true]);
+    expect(message).toContain(`"${field}"`);
+    expect(text.length).toBeLessThan(2000);
+  }
+  const name = "x".repeat(100);
+  const { json } = await post(JSON.stringify({ text: "a", [name]: 1 }));
+  expect(json.error.details[0].field).toBe(name);
+});
+
 describe("taken is", () => {
   const made = async (body: string, headers?: Record<string, string>) => {
     const reply = await post(body, headers);

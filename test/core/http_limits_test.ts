@@ -200,6 +200,39 @@ test("the sender of a request is the nearest hop that is not ours", () => {
   expect(sender("1.2.3.4", undefined, ours)).toBe("unknown");
 });
 
+test("one sender is counted as one, however the address is written", async () => {
+  const counted = (peer: string, forwarded = "", trusted: string[] = []) => {
+    const headers = { "x-forwarded-for": forwarded };
+    return clientAddress(new Request("http://localhost/", { headers }), peer, trusted);
+  };
+  for (const same of ["7.7.7.7", "::ffff:7.7.7.7", "::FFFF:0707:0707", "7.7.7.7:4711"]) {
+    expect([same, counted(same)]).toEqual([same, "7.7.7.7"]);
+    expect(counted("::ffff:10.0.0.1", same, ["10.0.0.0/8"])).toBe("7.7.7.7");
+  }
+  expect(counted("10.0.0.1", "7.7.7.7:1, 10.0.0.2:80", ["10.0.0.0/8"])).toBe("7.7.7.7");
+  const network = "2001:db8:0:7::/64";
+  for (const same of [
+    "2001:db8:0:7::1",
+    "2001:DB8:0:7:ffff:ffff:ffff:ffff",
+    "[2001:db8:0:7::1]",
+    "[2001:db8:0:7:1::]:4711",
+  ]) {
+    expect([same, counted(same)]).toEqual([same, network]);
+    expect(counted("[fd00::1]:80", same, ["fd00::/8"])).toBe(network);
+  }
+  expect(counted("2001:db8:0:8::1")).not.toBe(network);
+
+  const { server } = await begin({ RATE_TIERS: "anonymous=1", TRUSTED_PROXIES: "10.0.0.1" });
+  await using _ = server;
+  const answered = async (peer: string, forwarded: string) =>
+    (await from(server, peer, { "x-forwarded-for": forwarded })()).status;
+  expect(await answered("2001:db8::1", "")).toBe(401);
+  expect(await answered("2001:db8::2", "")).toBe(429);
+  expect(await answered("10.0.0.1", "7.7.7.7:1000")).toBe(401);
+  expect(await answered("10.0.0.1", "7.7.7.7:1001")).toBe(429);
+  expect(await answered("::ffff:7.7.7.7", "")).toBe(429);
+});
+
 test("a tier that is configured no longer has the smallest limit", async () => {
   const { server } = await begin({ RATE_TIERS: "free=2,few=1" });
   await using _ = server;

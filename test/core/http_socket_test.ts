@@ -2,10 +2,10 @@
  * HTTP as it comes over a real connection, byte by byte.
  */
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { connect } from "node:net";
 
-import { serve, type Served } from "../fixture.ts";
+import { serve, type Served, until } from "../fixture.ts";
 import { notesPlugin } from "./notes_plugin.ts";
 
 let server: Served;
@@ -187,13 +187,27 @@ test("the address that counts is that of the connection", async () => {
   expect(Number(after.headers.get("x-ratelimit-remaining"))).toBe(before - 1);
 });
 
-test("a caller that hangs up in the middle of a body leaves nothing", async () => {
+test("a caller that hangs up in the middle of a body leaves nothing, and is no error", async () => {
   const before = await notes();
-  const socket = connect(listener.port as number, "127.0.0.1");
-  socket.on("error", () => {});
-  socket.write(`${head("POST /v1/notes", json, "content-length: 1000")}{"text":"a"`);
-  await Bun.sleep(50);
-  socket.destroy();
+  const { log } = server.app;
+  const error = spyOn(log, "error");
+  const debug = spyOn(log, "debug");
+  const bodies = [
+    `${head("POST /v1/notes", json, "content-length: 1000")}{"text":"a"`,
+    `${head("POST /v1/notes", json, chunked)}6\r\n{"text\r\n`,
+    `${head("POST /mcp", json, "content-length: 1000")}{"jsonrpc"`,
+    `${head("POST /mcp", json, chunked)}6\r\n{"json\r\n`,
+  ];
+  for (const bytes of bodies) {
+    const socket = connect(listener.port as number, "127.0.0.1");
+    socket.on("error", () => {});
+    socket.write(bytes);
+    await Bun.sleep(50);
+    socket.destroy();
+  }
+  expect(await until(() => debug.mock.calls.length === bodies.length)).toBe(true);
   expect((await speak(head("GET /v1/notes"))).status).toBe(200);
   expect(await notes()).toBe(before);
+  expect(error).not.toHaveBeenCalled();
+  for (const spy of [error, debug]) spy.mockRestore();
 });

@@ -229,6 +229,7 @@ describe("a password", () => {
       { password: "x".repeat(201) },
       { email: "nobody" },
       { email: "a b@c.d" },
+      { email: `${"a".repeat(243)}@example.com` },
       { name: "  " },
       { name: "x".repeat(121) },
     ];
@@ -239,6 +240,19 @@ describe("a password", () => {
       expect([part, code]).toEqual([part, "validation_failed"] as never);
     }
   });
+});
+
+test("an e-mail address that is far too long is refused at once", async () => {
+  const wanted = { name: "Lake homes", password: "correct horse" };
+  const since = performance.now();
+  for (const email of [`a@${"a.".repeat(500_000)} `, `${"@".repeat(1_000_000)}`]) {
+    const { details } = (await refusal(prepareAccount({ ...wanted, email }, undefined))) as Problem;
+    expect(details.map(({ field, code }) => [field, code])).toEqual([["email", "too_long"]]);
+    expect(details[0]?.message.length).toBeLessThan(200);
+  }
+  expect(performance.now() - since).toBeLessThan(1000);
+  const longest = `${"a".repeat(242)}@example.com`;
+  expect((await prepareAccount({ ...wanted, email: longest }, undefined)).email).toBe(longest);
 });
 
 test("the setup link works once, on an empty database, and only the last one", async () => {

@@ -184,9 +184,15 @@ test("refuses what is no message", async () => {
     });
   }
   expect((await post(list, { ...auth, "content-type": "text/plain" })).status).toBe(415);
-  const large = await post({ ...list, params: { pad: "x".repeat(4 * 1024 * 1024) } }, auth);
+  const large = await post({ ...list, params: { pad: "x".repeat(1024 * 1024) } }, auth);
   expect(large.status).toBe(413);
   expectCommon(large, "enterprise");
+  expect(await large.json()).toMatchObject({
+    error: { code: "payload_too_large", limit_bytes: 1_048_576 },
+  });
+  const whole = JSON.stringify(list);
+  expect((await post(whole.padEnd(1024 * 1024), auth)).status).toBe(200);
+  expect((await post(whole.padEnd(1024 * 1024 + 1), auth)).status).toBe(413);
 });
 
 test("refuses a choice that it does not know, for a misspelt readonly would go unnoticed", async () => {

@@ -3,12 +3,14 @@
  */
 
 import { describe, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import webhooks from "#plugins/webhooks";
 
+import { acrossAccounts } from "../../core/db/mod.ts";
 import { claim, reclaimAll, settle } from "../../core/outbox/queue.ts";
+import { outboxTables } from "../../core/outbox/tables.ts";
 import { serve, until } from "../fixture.ts";
 import { startReceiver, startSilentPort } from "../tls.ts";
 import { notesPlugin } from "./notes_plugin.ts";
@@ -199,22 +201,39 @@ test("an address that is not public is recorded as a failed attempt, and never c
 
 test("a delivery that cannot be signed is a failed attempt like any other", async () => {
   await using outbox = await startOutbox();
-  const { server, received, clock } = outbox;
+  const { server } = outbox;
   const { id } = await outbox.subscribe("/a");
-  // The database was put back without its key.
-  await server.stop();
-  rmSync(join(server.config.dataDir, "secret.key"));
-  const plugins = [notesPlugin(), webhooks];
-  await using again = await serve({ plugins, clock, dir: server.dir, env: received.env });
-  const { client } = await again.key();
-  await client("POST", "/v1/notes", { text: "a" });
-  await again.app.deliverer.settled();
-  const deliveries = (await again.rows("outbox_deliveries")).filter(
-    (row) => row.subscription_id === id,
+  await server.app.deliverer.settled();
+  await server.app.store.write((db) =>
+    outboxTables(acrossAccounts(db))
+      .updateTable("outbox_secrets")
+      .set({ box: "v1.damaged" })
+      .execute(),
   );
+  const before = outbox.hits("/a").length;
+  await outbox.author("POST", "/v1/notes", { text: "a" });
+  server.app.wake();
+  await server.app.deliverer.settled();
+  const deliveries = await outbox.deliveries(id);
   expect(deliveries.at(-1)).toMatchObject({ state: "pending", attempt: 2, last_status: null });
   expect(deliveries.at(-1).last_error).toContain("secret key");
-  expect(outbox.hits("/a")).toEqual([]);
+  expect(outbox.hits("/a")).toHaveLength(before);
+});
+
+test("a server does not start on a database whose key is missing or another", async () => {
+  const plugins = [notesPlugin(), webhooks];
+  await using server = await serve({ plugins });
+  const key = join(server.config.dataDir, "secret.key");
+  const right = await Bun.file(key).text();
+  await server.stop();
+  rmSync(key);
+  const again = async () => await serve({ plugins, dir: server.dir });
+  await expect(again()).rejects.toThrow("is missing");
+  expect(existsSync(key)).toBe(false);
+  await Bun.write(key, "another key, which is long enough to be one");
+  await expect(again()).rejects.toThrow("not the one of this database");
+  await Bun.write(key, right);
+  await (await again()).stop();
 });
 
 test("a server that ends in the middle of an attempt makes it again, under the same number", async () => {

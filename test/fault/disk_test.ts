@@ -84,6 +84,8 @@ test("a server whose disk is full refuses what it cannot keep, and goes on once 
     for (let i = 0; i < 600 && refused < before + 20; i++)
       await Promise.all(Array.from({ length: 8 }, ask));
     expect(refused).toBeGreaterThanOrEqual(before + 20);
+    const ready = async () => (await fetch(`${server.url}/readyz`)).status;
+    expect(await until(async () => (await ready()) === 503, 3000)).toBe(true);
     // Reading goes on.
     const headers = { "x-api-key": house.key };
     expect((await fetch(`${server.url}/v1/reservations?limit=1`, { headers })).status).toBe(200);
@@ -92,6 +94,7 @@ test("a server whose disk is full refuses what it cannot keep, and goes on once 
     rmSync(join(dir, "filler"));
     receiver.answer("/hook", { status: 200 });
     expect(await until(async () => (await ask()) === 201, 10_000)).toBe(true);
+    expect(await until(async () => (await ready()) === 200, 3000)).toBe(true);
     expectWhole();
   }
 

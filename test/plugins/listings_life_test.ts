@@ -38,6 +38,25 @@ describe("archiving", () => {
     expect([entry.operation, entry.outcome]).toEqual(["listings.archive", "invalid_transition"]);
   });
 
+  test("takes the nights out of reach, however they are asked for", async () => {
+    const listing = await inn.listing();
+    const dates = ["2027-08-01", "2027-08-03"] as const;
+    const inquiry = await inn.stay(listing, ...dates, { status: "inquiry" });
+    const booked = await inn.stay(listing, "2027-08-10", "2027-08-12");
+    await archive(listing, { force: true });
+    const path = `/v1/reservations/${inquiry.id}`;
+    const block = { start_date: "2027-09-01", end_date: "2027-09-02" };
+    const moved = { check_in_date: "2027-08-11", check_out_date: "2027-08-13" };
+    for (const reply of [
+      await inn.client("PATCH", path, { status: "confirmed" }),
+      await inn.client("POST", `/v1/listings/${listing.id}/calendar-blocks`, block),
+      await inn.client("POST", `/v1/reservations/${booked.id}/reschedule`, moved),
+    ]) {
+      expect(fault(reply)).toEqual([409, "invalid_transition"]);
+    }
+    expect((await inn.client("POST", `/v1/reservations/${booked.id}/cancel`)).status).toBe(200);
+  });
+
   test("happens all the same with force, and is told of once", async () => {
     const listing = await inn.listing();
     await inn.stay(listing, "2027-03-01", "2027-03-03");

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
+import { acrossAccounts, tables } from "../../core/db/mod.ts";
 import type { Json } from "../fixture.ts";
 import { fault, type Inn, openInn, sorted } from "./inn.ts";
 
@@ -211,7 +212,7 @@ describe("a new listing", () => {
       area_sqm: 82.5,
       instant_book: false,
       tags: ["lake", "größe"],
-      metadata: { note: 'with "quotes"', "": "empty key" },
+      metadata: { note: 'with "quotes"', "a/b\nc": "any name", [`${"n".repeat(40)}`]: "long name" },
       description: "Zwei Zimmer.\nSeeblick 🏞️",
     };
     const { json } = await create(given);
@@ -235,6 +236,43 @@ describe("a new listing", () => {
     expect((await stranger.client("POST", "/v1/listings", { ...small, external_id })).status).toBe(
       201,
     );
+  });
+});
+
+test("metadata have names of 1 to 40 characters, and no other", async () => {
+  const listing = await inn.listing();
+  const wrong = { "": "metadata.", ["n".repeat(41)]: `metadata.${"n".repeat(41)}` };
+  for (const [name, field] of Object.entries(wrong)) {
+    for (const reply of [
+      await create({ metadata: { [name]: "x" } }),
+      await patch(listing, { metadata: { good: "x", [name]: "x" } }),
+      await inn.book(listing, "2027-05-01", "2027-05-02", { metadata: { [name]: "x" } }),
+    ]) {
+      expect(fault(reply)).toEqual([422, "validation_failed", field]);
+      expect(reply.json.error.details[0]).toMatchObject({
+        code: "invalid_name",
+        message: `"${field}": its name must have 1 to 40 characters`,
+      });
+    }
+  }
+  expect(fault(await create({ metadata: { n: "x".repeat(501) } }))).toEqual([
+    422,
+    "validation_failed",
+    "metadata.n",
+  ]);
+});
+
+describe("a key that is restricted to listings", () => {
+  test("is told that an external_id is taken, but not by which listing", async () => {
+    const [own, other] = [await inn.listing(), await inn.listing({ external_id: "hidden" })];
+    const { client } = await inn.server.key({ listing_ids: [own.id] });
+    const reply = await client("PATCH", `/v1/listings/${own.id}`, { external_id: "hidden" });
+    expect(fault(reply)).toEqual([409, "duplicate"]);
+    expect(reply.json.error).not.toHaveProperty("id");
+    expect(reply.text).not.toContain(other.id);
+    const both = await inn.server.key({ listing_ids: [own.id, other.id] });
+    const told = await both.client("PATCH", `/v1/listings/${own.id}`, { external_id: "hidden" });
+    expect([told.json.error.id, told.json.error.resource]).toEqual([other.id, "listing"]);
   });
 });
 
@@ -290,5 +328,42 @@ describe("a changed listing", () => {
     ]);
     const unit = await create({ parent_listing_id: listing.id });
     expect(unit.json.parent_listing_id).toBe(listing.id);
+  });
+
+  test("cannot be a unit of what is a unit of it, however far down", async () => {
+    const chain = [await inn.listing()];
+    for (let depth = 0; depth < 5; depth++)
+      chain.push(await inn.listing({ parent_listing_id: chain.at(-1).id }));
+    const [top, ...units] = chain;
+    for (const unit of units) {
+      const reply = await patch(top, { parent_listing_id: unit.id });
+      expect(fault(reply)).toEqual([409, "invalid_transition"]);
+      expect(reply.json.error.message).toContain(unit.id);
+    }
+    expect((await rowOf(top)).parent_listing_id).toBeNull();
+    // Sideways and upwards are no circles, and the same parent again is none either.
+    const [, second, , , , last] = chain;
+    expect((await patch(last, { parent_listing_id: second.id })).status).toBe(200);
+    expect((await patch(last, { parent_listing_id: second.id })).status).toBe(200);
+    expect((await patch(top, { parent_listing_id: (await inn.listing()).id })).status).toBe(200);
+  });
+
+  test("whose parents go round in a circle already can be put right", async () => {
+    const [a, b, c] = [await inn.listing(), await inn.listing(), await inn.listing()];
+    await inn.server.app.store.write(async (db) => {
+      for (const [id, parent_listing_id] of [
+        [a.id, b.id],
+        [b.id, a.id],
+      ]) {
+        await tables<{ listings: Json }>(acrossAccounts(db))
+          .updateTable("listings")
+          .set({ parent_listing_id })
+          .where("account_id", "=", a.account_id)
+          .where("id", "=", id)
+          .execute();
+      }
+    });
+    expect((await patch(c, { parent_listing_id: a.id })).status).toBe(200);
+    expect((await patch(a, { parent_listing_id: null })).status).toBe(200);
   });
 });

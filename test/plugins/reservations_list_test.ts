@@ -67,6 +67,18 @@ describe("reservations are narrowed by", () => {
     expect(await refused("guest_id=nobody")).toEqual([404, "not_found"]);
   });
 
+  test("the guest, of whom a key that is restricted to listings learns from its own stays only", async () => {
+    const { client } = await inn.server.key({ listing_ids: [listings[0].id] });
+    const asked = async (guest_id: string) => {
+      const { status, json } = await client("GET", `/v1/reservations?guest_id=${guest_id}`);
+      return [status, json.data?.map(({ id }: Json) => id)];
+    };
+    const [own, elsewhere] = [stays.get("Bea"), stays.get("Cyd")];
+    expect(await asked(own.guest_id)).toEqual([200, [own.id]]);
+    expect(await asked(elsewhere.guest_id)).toEqual([200, []]);
+    expect(await asked("nobody")).toEqual([200, []]);
+  });
+
   test("one channel or several, the source, and the ids that others gave", async () => {
     expect(await names("channel=airbnb")).toEqual(["Bea"]);
     expect(await names("channel=airbnb,vrbo")).toEqual(["Bea", "Cyd"]);

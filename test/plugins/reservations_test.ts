@@ -238,6 +238,28 @@ describe("the ids that others give to a reservation", () => {
     expect([...fault(again), again.json.error.id]).toEqual([409, "duplicate", first.id]);
   });
 
+  test("are told to be taken, but not by which one, where its listing is not the key's", async () => {
+    const [own, other] = [await inn.listing(), await inn.listing()];
+    const taken = await inn.stay(other, "2027-05-01", "2027-05-02", { external_id: "elsewhere" });
+    const mine = await inn.stay(own, "2027-05-01", "2027-05-02");
+    const { client } = await inn.server.key({ listing_ids: [own.id] });
+    const wanted = {
+      listing_id: own.id,
+      check_in_date: "2027-06-01",
+      check_out_date: "2027-06-02",
+      guest: { full_name: "Ada" },
+      external_id: "elsewhere",
+    };
+    for (const reply of [
+      await client("POST", "/v1/reservations", wanted),
+      await client("PATCH", `/v1/reservations/${mine.id}`, { external_id: "elsewhere" }),
+    ]) {
+      expect(fault(reply)).toEqual([409, "duplicate"]);
+      expect(reply.json.error).not.toHaveProperty("id");
+      expect(reply.text).not.toContain(taken.id);
+    }
+  });
+
   test("are free for another account", async () => {
     const listing = await inn.listing();
     await inn.stay(listing, "2027-05-01", "2027-05-02", { external_id: "shared" });

@@ -10,6 +10,8 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 
 /** One look serves all that ask within so many milliseconds: asking costs the disk no more than this. */
 const fresh = 1000;
+/** So many bytes are written as a probe: about as many as a request writes, for less has room where that has none. */
+const probeBytes = 64 * 1024;
 /** A writer that has not answered by then is not alive. */
 const patience = 3000;
 
@@ -71,11 +73,14 @@ async function look({ store, log }: App): Promise<Health> {
 const meta = (db: Database) =>
   tables<{ core_meta: { key: string; value: string } }>(acrossAccounts(db));
 
-/** Writes for real: a commit that changes nothing goes well on a full disk too. */
+/**
+ * Writes for real: a commit that changes nothing goes well on a full disk too. It is one row, which takes the place of
+ * the last one, so that the file does not grow.
+ */
 async function touch(db: Database): Promise<void> {
   await meta(db)
     .insertInto("core_meta")
-    .values({ key: "probed", value: newUlid() })
+    .values({ key: "probed", value: newUlid().padEnd(probeBytes, ".") })
     .onConflict((conflict) =>
       conflict.column("key").doUpdateSet(({ ref }) => ({ value: ref("excluded.value") })),
     )

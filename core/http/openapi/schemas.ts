@@ -72,8 +72,12 @@ export function createSchemaWriter(): SchemaWriter {
     if (schema.properties !== undefined) json.properties = byName(schema.properties);
     if (schema.patternProperties !== undefined) {
       const { [anyKey]: any, ...rest } = byName(schema.patternProperties);
+      const [[pattern, value] = [], ...more] = Object.entries(rest);
       if (any !== undefined) json.additionalProperties = any;
-      if (Object.keys(rest).length > 0) json.patternProperties = rest;
+      // The same, said so that generators of clients see a map: they know nothing of patterns.
+      if (any === undefined && more.length === 0 && json.additionalProperties === false)
+        Object.assign(json, { additionalProperties: value, propertyNames: { pattern } });
+      else if (pattern !== undefined) json.patternProperties = rest;
     }
     if (Array.isArray(schema.items))
       Object.assign(json, { prefixItems: each(schema.items), items: false });
