@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Database } from "../db/mod.ts";
+import { acrossAccounts, type Database } from "../db/mod.ts";
 import { sha256 } from "../secrets/mod.ts";
 import { type AuditRow, auditTables } from "./tables.ts";
 
@@ -49,26 +49,31 @@ async function head(db: Database, account_id: string): Promise<{ position: numbe
   return { position: row?.position ?? 0, hash: row?.hash ?? genesis };
 }
 
-/** Seals a slice of an account's entries; true where more are waiting. */
-export async function sealSome(db: Database, account_id: string): Promise<boolean> {
-  const entries = auditTables(db);
-  const rows = await entries
+/** Entries of all accounts that are not sealed yet, those of one account together and in their order. */
+export const unsealed = (db: Database) =>
+  auditTables(acrossAccounts(db))
     .selectFrom("audit_entries")
     .selectAll()
-    .where("account_id", "=", account_id)
     .where("position", "is", null)
-    .orderBy("id")
-    .limit(slice)
-    .execute();
-  let last = await head(db, account_id);
+    .orderBy("account_id")
+    .orderBy("id");
+
+/** Seals a slice of what is not sealed yet; true where more is waiting. */
+export async function sealSome(db: Database): Promise<boolean> {
+  const rows = await unsealed(db).limit(slice).execute();
+  let account: string | undefined;
+  let last = { position: 0, hash: genesis };
   for (const row of rows) {
+    const { account_id, id } = row;
+    if (account_id !== account) last = await head(db, account_id);
+    account = account_id;
     const position = last.position + 1;
     const hash = seal(row, position, last.hash);
-    await entries
+    await auditTables(db)
       .updateTable("audit_entries")
       .set({ position, previous: last.hash, hash })
       .where("account_id", "=", account_id)
-      .where("id", "=", row.id)
+      .where("id", "=", id)
       .execute();
     last = { position, hash };
   }

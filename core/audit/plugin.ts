@@ -4,10 +4,10 @@
  * @module
  */
 
-import { acrossAccounts, pageInput, pageOf, paginate } from "../db/mod.ts";
+import { pageInput, pageOf, paginate } from "../db/mod.ts";
 import { defineJob, defineOperation, definePlugin } from "../plugin/define.ts";
 import { instant, nullable, type Static, t } from "../plugin/schema.ts";
-import { sealSome } from "./chain.ts";
+import { sealSome, unsealed } from "./chain.ts";
 import { auditTables, migrations } from "./tables.ts";
 
 const Entry = t.Object({
@@ -96,26 +96,9 @@ const seal = defineJob({
   name: "audit.seal",
   summary: "Seals new audit entries into the hash chain of their account.",
   schedule: "*/10 * * * * *",
-  pending: async (db) => (await unsealedAccount(db)) !== undefined,
-  async handler({ db }) {
-    const account = await unsealedAccount(db);
-    if (account === undefined) return false;
-    await sealSome(db, account);
-    return true;
-  },
+  pending: async (db) => (await unsealed(db).limit(1).execute()).length > 0,
+  handler: async ({ db }) => await sealSome(db),
 });
-
-async function unsealedAccount(
-  db: Parameters<typeof acrossAccounts>[0],
-): Promise<string | undefined> {
-  const row = await auditTables(acrossAccounts(db))
-    .selectFrom("audit_entries")
-    .select("account_id")
-    .where("position", "is", null)
-    .limit(1)
-    .executeTakeFirst();
-  return row?.account_id;
-}
 
 /** The audit log as a plugin of core. */
 export const auditPlugin = definePlugin({

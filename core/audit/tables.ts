@@ -41,7 +41,7 @@ export const migrations: Migrations = {
       id text not null, account_id text not null, at text not null, actor_kind text not null,
       credential_id text, user_id text, actor_label text not null, surface text not null, operation text not null,
       request_id text not null, input text not null, input_digest text not null, outcome text not null,
-      position integer, previous text, hash text, primary key (account_id, id))`,
+      position integer, previous text, hash text, primary key (account_id, id)) without rowid`,
     "create index audit_entries_unsealed on audit_entries (account_id, id) where position is null",
     "create unique index audit_entries_chain on audit_entries (account_id, position) where position is not null",
   ],

@@ -180,22 +180,28 @@ export async function mustBeNew(
   const { channel, channel_reservation_id, source, source_reservation_id, external_id } = record;
   if (channel_reservation_id === null && source_reservation_id === null && external_id === null)
     return;
-  const other = await open(db)
+  // One look for each: SQLite finds no index for an "or" of them, and would read all of the account.
+  const others = open(db)
     .selectFrom("reservations")
     .select(["id", "listing_id"])
     .where("account_id", "=", access.account_id)
-    .where("id", "!=", record.id)
-    .where(({ eb, or, and }) =>
-      or([
-        and([
-          eb("channel", "=", channel),
-          eb("channel_reservation_id", "=", channel_reservation_id),
-        ]),
-        and([eb("source", "=", source), eb("source_reservation_id", "=", source_reservation_id)]),
-        eb("external_id", "=", external_id),
-      ]),
-    )
-    .executeTakeFirst();
+    .where("id", "!=", record.id);
+  const other =
+    (channel_reservation_id === null
+      ? undefined
+      : await others
+          .where("channel", "=", channel)
+          .where("channel_reservation_id", "=", channel_reservation_id)
+          .executeTakeFirst()) ??
+    (source_reservation_id === null
+      ? undefined
+      : await others
+          .where("source", "=", source)
+          .where("source_reservation_id", "=", source_reservation_id)
+          .executeTakeFirst()) ??
+    (external_id === null
+      ? undefined
+      : await others.where("external_id", "=", external_id).executeTakeFirst());
   if (other === undefined) return;
   // Whoever may not touch its listing does not learn which one it is.
   const known = permits(access, other.listing_id);

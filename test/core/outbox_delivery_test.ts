@@ -228,10 +228,15 @@ test("a server does not start on a database whose key is missing or another", as
   await server.stop();
   rmSync(key);
   const again = async () => await serve({ plugins, dir: server.dir });
-  await expect(again()).rejects.toThrow("is missing");
+  const refusal = async (): Promise<string> =>
+    await again().then(
+      () => "started",
+      (error: unknown) => String(error),
+    );
+  expect(await refusal()).toContain("is missing");
   expect(existsSync(key)).toBe(false);
   await Bun.write(key, "another key, which is long enough to be one");
-  await expect(again()).rejects.toThrow("not the one of this database");
+  expect(await refusal()).toContain("not the one of this database");
   await Bun.write(key, right);
   await (await again()).stop();
 });
