@@ -18,13 +18,7 @@ import { readMetaOf, writeMetaOf } from "./meta.ts";
 import { migrate, type MigrationName, type MigrationSet, pendingMigrations } from "./migrate.ts";
 import { ownDatabase } from "./owner.ts";
 import { createReader } from "./reader.ts";
-import {
-  openReader,
-  openWriter,
-  type SqliteConnection,
-  sqliteDialect,
-  versionOf,
-} from "./sqlite.ts";
+import { openReader, openWriter, type SqliteConnection, sqliteDialect } from "./sqlite.ts";
 import { createWriter } from "./writer.ts";
 
 export { type Access, mustPermit, permits, wholeAccount } from "./access.ts";
@@ -46,8 +40,11 @@ export interface Store {
   write<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /** Runs `work` on a snapshot that cannot be written. */
   read<T>(work: (db: Database) => Promise<T>): Promise<T>;
-  /** A number that changes with every commit, of whichever process: what was read under it holds while it stands. */
-  version(): number;
+  /**
+   * Changes with every commit that wrote a table of the plugin: what was read of them holds while it stands. Commits of
+   * other processes change it too, whatever they wrote. The plugin's name has no underscore.
+   */
+  version(plugin: string): string;
   close(): Promise<void>;
   readonly stats: { readonly commits: number; readonly units: number };
 }
@@ -83,16 +80,14 @@ export function open({ dataDir, migrations, plugins = [] }: StoreOptions): Store
     Array.from({ length: readers }, () => openReader(file)),
     handle,
   );
-  const watcher = openReader(file);
   return {
     write: writer.write,
     read: reader.read,
-    version: () => versionOf(watcher),
+    version: writer.version,
     stats: writer.stats,
     async close() {
       // The last connection to close empties the log into the file, and only one that writes can.
       reader.close();
-      watcher.database.close();
       await writer.close();
     },
   };

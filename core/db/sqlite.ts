@@ -13,6 +13,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import { LRUCache } from "lru-cache";
 
 import { type HandleConnection, NoTransactions } from "./handle.ts";
 
@@ -34,6 +35,8 @@ const checkpointPages = 4000;
 /** One connection, which keeps the statements that it has prepared. */
 export class SqliteConnection implements HandleConnection {
   readonly database: Sqlite.Database;
+  /** The tables that were written since this was last emptied. */
+  readonly written = new Set<string>();
   readonly #statements = new Map<string, Sqlite.Statement<unknown[]>>();
 
   constructor(database: Sqlite.Database) {
@@ -76,6 +79,8 @@ export class SqliteConnection implements HandleConnection {
     if (!this.database.inTransaction) {
       throw new Error("The transaction has been rolled back: nothing more can be done in it");
     }
+    const table = writes(sql);
+    if (table !== undefined) this.written.add(table);
     return this.statement(sql);
   }
 
@@ -83,6 +88,21 @@ export class SqliteConnection implements HandleConnection {
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error("Streaming is not offered: page by key instead");
   }
+}
+
+const written = new LRUCache<string, { readonly table: string | undefined }>({
+  max: mostStatements,
+});
+
+/** The table that a statement writes; undefined where it only reads. */
+function writes(sql: string): string | undefined {
+  let found = written.get(sql);
+  if (found === undefined) {
+    const [, table] = /^\s*(?:insert into|update|delete from) "?(\w+)/i.exec(sql) ?? [];
+    found = { table: table ?? (/^\s*select\b/i.test(sql) ? undefined : sql) };
+    written.set(sql, found);
+  }
+  return found.table;
 }
 
 /** Opens the one connection that writes. Throws where a commit would not survive a power cut. */
@@ -128,7 +148,7 @@ export function openReader(file: string): SqliteConnection {
   return new SqliteConnection(database);
 }
 
-/** Changes with each commit of any other connection, of this process or another. */
+/** Changes with each commit of any other connection. */
 export function versionOf(connection: SqliteConnection): number {
   return connection.statement("pragma data_version").pluck().get() as number;
 }

@@ -6,7 +6,7 @@
  */
 
 import type { Database, HandleMaker } from "./handle.ts";
-import type { SqliteConnection } from "./sqlite.ts";
+import { type SqliteConnection, versionOf } from "./sqlite.ts";
 
 /** Runs units of work. */
 export interface Writer {
@@ -14,6 +14,8 @@ export interface Writer {
   write<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /** Waits for the units at hand and refuses further ones. */
   close(): Promise<void>;
+  /** Changes with each commit that wrote a table of this plugin, and with every commit of another process. */
+  version(plugin: string): string;
   /** Commits so far, and the units in them. */
   readonly stats: { commits: number; units: number };
 }
@@ -49,6 +51,7 @@ export function createWriter(
   const run = (sql: string): void => void connection.statement(sql).run();
   const queue: Unit[] = [];
   const stats = { commits: 0, units: 0 };
+  const versions = new Map<string, number>();
   let flushing = false;
   let closed = false;
   let idle: (() => void) | undefined;
@@ -117,6 +120,11 @@ export function createWriter(
     } finally {
       watch.stop();
     }
+    for (const table of connection.written) {
+      const plugin = pluginOf(table);
+      versions.set(plugin, (versions.get(plugin) ?? 0) + 1);
+    }
+    connection.written.clear();
     stats.commits++;
     stats.units += outcomes.length;
     // A refusal, too, may rest on what a sibling wrote: nobody is told before the commit.
@@ -147,6 +155,7 @@ export function createWriter(
   return {
     write,
     stats,
+    version: (plugin) => `${versionOf(connection)} ${versions.get(plugin) ?? 0}`,
     async close() {
       closed = true;
       if (flushing || queue.length > 0) await new Promise<void>((resolve) => (idle = resolve));
@@ -154,6 +163,9 @@ export function createWriter(
     },
   };
 }
+
+/** Tables are named after their plugin: `identity_api_keys`. */
+const pluginOf = (table: string): string => table.split("_", 1)[0] ?? table;
 
 interface Watchdog {
   over<T>(work: () => Promise<T>): Promise<T>;

@@ -108,17 +108,17 @@ export type FindKey = (key: string) => Promise<FoundKey | undefined>;
 
 const mostFound = 10_000;
 
-/** Makes the finder. What it found holds until anything is committed: a revoked key is refused on its next call. */
+/** Makes the finder. What it found holds until a key or an account changes: a revoked key is refused on its next call. */
 export function createKeyFinder(store: Store): FindKey {
   const found = new LRUCache<
     string,
-    { readonly version: number; readonly row: ReturnType<FindKey> }
+    { readonly version: string; readonly row: ReturnType<FindKey> }
   >({
     max: mostFound,
   });
   return async (key) => {
     const hash = sha256(key);
-    const version = store.version();
+    const version = store.version("identity");
     const before = found.get(hash);
     if (before?.version === version) return await before.row;
     const row = store.read((db) => lookUp(db, hash));
