@@ -45,6 +45,8 @@ export interface Store {
    * other processes change it too, whatever they wrote. The plugin's name has no underscore.
    */
   version(plugin: string): string;
+  /** Reads that begin from now on share no snapshot with those before. */
+  renew(): void;
   close(): Promise<void>;
   readonly stats: { readonly commits: number; readonly units: number };
 }
@@ -84,6 +86,7 @@ export function open({ dataDir, migrations, plugins = [] }: StoreOptions): Store
     write: writer.write,
     read: reader.read,
     version: writer.version,
+    renew: reader.renew,
     stats: writer.stats,
     async close() {
       // The last connection to close empties the log into the file, and only one that writes can.

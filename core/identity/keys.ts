@@ -121,6 +121,9 @@ export function createKeyFinder(store: Store): FindKey {
     const version = store.version("identity");
     const before = found.get(hash);
     if (before?.version === version) return await before.row;
+    // Another process may have committed since the snapshot of this turn was taken: what is seen there is older than the
+    // version, and would be kept as if it were not.
+    store.renew();
     const row = store.read((db) => lookUp(db, hash));
     // The promise itself is kept: those who ask at the same time wait for the one answer.
     found.set(hash, { version, row });

@@ -218,11 +218,14 @@ function filler(schema: TSchema): Fill | undefined {
   for (const [name, field] of Object.entries((bare.properties ?? {}) as Record<string, TSchema>)) {
     const deeper = filler(field);
     const fallback: unknown = field.default;
+    const text = JSON.stringify(fallback);
     const plain = typeof fallback !== "object" || fallback === null;
+    // Each record gets a list or an object of its own; they are mostly empty, and short as a text.
+    const fresh = plain ? () => fallback : (): unknown => JSON.parse(text);
     if (fallback === undefined && deeper === undefined) continue;
     steps.push((record) => {
       if (record[name] !== undefined) deeper?.(record[name]);
-      else if (fallback !== undefined) record[name] = plain ? fallback : structuredClone(fallback);
+      else if (fallback !== undefined) record[name] = fresh();
     });
   }
   if (steps.length === 0) return undefined;

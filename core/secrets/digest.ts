@@ -6,7 +6,7 @@
 
 /** SHA-256 in base64url, 43 characters. */
 export function sha256(data: string | Uint8Array): string {
-  return new Bun.CryptoHasher("sha256").update(data).digest("base64url");
+  return Bun.SHA256.hash(data, "base64url");
 }
 
 /** Lowercase hex HMAC-SHA256 of `bytes`, keyed with the UTF-8 bytes of `key`. */
