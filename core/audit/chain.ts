@@ -5,7 +5,7 @@
  * @module
  */
 
-import { acrossAccounts, type Database } from "../db/mod.ts";
+import { acrossAccounts, type Database, prepared } from "../db/mod.ts";
 import { sha256 } from "../secrets/mod.ts";
 import { type AuditRow, auditTables } from "./tables.ts";
 
@@ -58,6 +58,20 @@ export const unsealed = (db: Database) =>
     .orderBy("account_id")
     .orderBy("id");
 
+const setSeal = prepared<{
+  account_id: string;
+  id: string;
+  position: number;
+  previous: string;
+  hash: string;
+}>()((db, { account_id, id, position, previous, hash }) =>
+  auditTables(db)
+    .updateTable("audit_entries")
+    .set({ position, previous, hash })
+    .where("account_id", "=", account_id)
+    .where("id", "=", id),
+);
+
 /** Seals a slice of what is not sealed yet; true where more is waiting. */
 export async function sealSome(db: Database): Promise<boolean> {
   const rows = await unsealed(db).limit(slice).execute();
@@ -69,12 +83,7 @@ export async function sealSome(db: Database): Promise<boolean> {
     account = account_id;
     const position = last.position + 1;
     const hash = seal(row, position, last.hash);
-    await auditTables(db)
-      .updateTable("audit_entries")
-      .set({ position, previous: last.hash, hash })
-      .where("account_id", "=", account_id)
-      .where("id", "=", id)
-      .execute();
+    await setSeal(db, { account_id, id, position, previous: last.hash, hash });
     last = { position, hash };
   }
   return rows.length === slice;

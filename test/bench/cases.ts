@@ -18,9 +18,9 @@ export interface Case {
 export type Kind = "read" | "page" | "guest" | "stay";
 
 /**
- * A guest is one record in both peers, so its creates are compared. A stay is not: innkeep writes the reservation, its
- * guest, its nights in the ledger and the event, the limit nothing but the reservation's row. Its ratio is what all
- * that costs.
+ * Of a guest both peers store the same rows, so its creates are compared. Of a stay they do not: innkeep writes the
+ * reservation, its guest, its nights in the ledger, the event and the audit entry, the limit nothing but the
+ * reservation's row. Its ratio is what all that costs.
  */
 export const cases: readonly Case[] = [
   { name: "point read", kind: "read", clients: 16, floor: 0.4 },
