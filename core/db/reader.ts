@@ -51,7 +51,7 @@ export function createReader(
   };
 
   const begin = (connection: SqliteConnection): Snapshot => {
-    connection.statement("begin").run();
+    connection.begin("begin");
     const snapshot: Snapshot = { connection, users: 0, open: true };
     // What begins in a later turn may follow a write of another process: it gets a snapshot of its own.
     setImmediate(() => {

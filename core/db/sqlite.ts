@@ -38,6 +38,8 @@ export class SqliteConnection implements HandleConnection {
   /** The tables that were written since this was last emptied. */
   readonly written = new Set<string>();
   readonly #statements = new Map<string, Sqlite.Statement<unknown[]>>();
+  /** Has the transaction ended before its time? Asking SQLite before each statement would cost as much as a small one. */
+  #ended = false;
 
   constructor(database: Sqlite.Database) {
     this.database = database;
@@ -60,23 +62,49 @@ export class SqliteConnection implements HandleConnection {
     return statement;
   }
 
+  /** Begins a transaction. */
+  begin(sql: "begin" | "begin immediate"): void {
+    this.statement(sql).run();
+    this.#ended = false;
+  }
+
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     const statement = this.#ready(sql);
-    if (statement.reader) return { rows: statement.all(parameters) as R[] };
-    const { changes } = statement.run(parameters);
-    return { rows: [], numAffectedRows: BigInt(changes) };
+    try {
+      if (statement.reader) return { rows: statement.all(parameters) as R[] };
+      const { changes } = this.#run(statement, parameters);
+      return { rows: [], numAffectedRows: BigInt(changes) };
+    } catch (error) {
+      throw this.#failed(error);
+    }
   }
 
   rows(sql: string, parameters: readonly unknown[]): unknown[] {
     const statement = this.#ready(sql);
-    if (statement.reader) return statement.all(parameters);
-    statement.run(parameters);
-    return [];
+    try {
+      if (statement.reader) return statement.all(parameters);
+      this.#run(statement, parameters);
+      return [];
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  #run(statement: Sqlite.Statement<unknown[]>, parameters: readonly unknown[]): Sqlite.RunResult {
+    const result = statement.run(parameters);
+    // To SQLite, what writes nothing by itself and answers no rows is the likes of ROLLBACK.
+    if (statement.readonly) this.#ended = !this.database.inTransaction;
+    return result;
+  }
+
+  #failed(error: unknown): unknown {
+    this.#ended = !this.database.inTransaction;
+    return error;
   }
 
   #ready(sql: string): Sqlite.Statement<unknown[]> {
     // A full disk makes SQLite roll back by itself: what came after would be committed statement by statement.
-    if (!this.database.inTransaction) {
+    if (this.#ended) {
       throw new Error("The transaction has been rolled back: nothing more can be done in it");
     }
     const table = writes(sql);

@@ -84,7 +84,7 @@ export function createWriter(
     const since = performance.now();
     for (;;) {
       try {
-        run("begin immediate");
+        connection.begin("begin immediate");
         return true;
       } catch (error) {
         if (isBusy(error) && performance.now() - since < busyTimeout) {
